@@ -1,0 +1,283 @@
+package reports
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/mcp-litmus/mcp-litmus/suite/verdict"
+)
+
+// ConsoleOptions say how Console writes.
+type ConsoleOptions struct {
+	Color   bool // with ANSI colours
+	Width   int  // columns to wrap at; 0: lines are as long as they are (logs, pipes)
+	Verbose bool // passes and skips too, the evidence of every place, longer wire lines
+	Strict  bool // a broken SHOULD counts as a failure
+}
+
+// Console writes the report for people: where it ran, counts by area, then everything that is wrong with its
+// evidence, and last the verdict in words. Nothing from the server reaches w as a control character.
+func Console(w io.Writer, r *verdict.Report, o ConsoleOptions) {
+	c := &console{w: bufio.NewWriter(w), r: r, o: o}
+	defer c.w.Flush() // whoever gave w knows whether writing to it failed
+	c.header()
+	for _, run := range runs(r) {
+		c.table(run)
+	}
+	c.list("Problems of the run", red, r.Problems)
+	c.findings("Failures", verdict.Fail)
+	c.findings("Warnings", verdict.Warn)
+	c.findings("Errors: the suite could not carry these out", verdict.Error)
+	c.known()
+	c.list("The baseline is out of date", red, r.Baseline)
+	c.notes()
+	if o.Verbose {
+		c.short("Skipped", verdict.Skip)
+		c.short("Passed", verdict.Pass)
+	}
+	c.untested()
+	c.summary()
+}
+
+type console struct {
+	w *bufio.Writer
+	r *verdict.Report
+	o ConsoleOptions
+}
+
+func (c *console) paint(st style, s string) string { return paint(c.o.Color, st, s) }
+
+// text writes s behind a label, wrapped and aligned below its own beginning. s must be printable.
+func (c *console) text(label string, labelStyle style, s string, st style) {
+	margin := columns(label)
+	for i, line := range wrap(s, c.room(margin)) {
+		if i == 0 {
+			fmt.Fprint(c.w, c.paint(labelStyle, label))
+		} else {
+			fmt.Fprint(c.w, strings.Repeat(" ", margin))
+		}
+		fmt.Fprintln(c.w, c.paint(st, line))
+	}
+}
+
+// room is how many columns are left beside a margin; 0: no limit.
+func (c *console) room(margin int) int {
+	if c.o.Width <= 0 {
+		return 0
+	}
+	return max(c.o.Width-margin, 20)
+}
+
+func (c *console) title(name string, st style, more string) {
+	fmt.Fprintf(c.w, "\n%s%s\n", c.paint(st, name), more)
+}
+
+func (c *console) header() {
+	r := c.r
+	c.text("mcp-litmus  ", bold, orNone(r.Suite, "(unknown version)")+", catalogue "+shortDigest(r.Catalogue), "")
+	c.text("target      ", dim, orNone(printable(r.Target), "(none)"), "")
+	c.text("server      ", dim, orNone(printable(r.Server), "(it gave no name)"), "")
+	if r.Select != "" {
+		c.text("selected    ", dim, printable(r.Select), "")
+	}
+	if !r.Started.IsZero() {
+		c.text("started     ", dim, r.Started.UTC().Format("2006-01-02 15:04:05 UTC")+", took "+duration(r.Duration), "")
+	}
+	var vs []*verdict.Verdict
+	for _, u := range runs(r) {
+		vs = append(vs, &verdict.Verdict{Revision: u.Revision, Transport: u.Transport})
+	}
+	c.text("runs        ", dim, orNone(printable(places(vs)), "(none)"), "")
+}
+
+// columns of the table, with the style of a count that is not zero.
+var tableColumns = []struct {
+	status verdict.Status
+	style  style
+}{
+	{verdict.Pass, green}, {verdict.Fail, red}, {verdict.Warn, yellow}, {verdict.Note, blue},
+	{verdict.Untested, purple}, {verdict.Skip, dim}, {verdict.Error, red},
+}
+
+func (c *console) table(run verdict.Run) {
+	c.title(printable(place(run.Revision, run.Transport)), bold, "")
+	if run.Negotiated != "" {
+		c.text("  ", "", "the server answered with revision "+printable(run.Negotiated)+" instead: nothing was judged here", yellow)
+	}
+	var areas []string
+	counts := map[string]map[verdict.Status]int{}
+	total := map[verdict.Status]int{}
+	for _, v := range c.r.Verdicts {
+		if v.Revision != run.Revision || v.Transport != run.Transport {
+			continue
+		}
+		if counts[v.Area] == nil {
+			counts[v.Area] = map[verdict.Status]int{}
+			areas = append(areas, v.Area)
+		}
+		counts[v.Area][v.Status]++
+		total[v.Status]++
+	}
+	if len(areas) == 0 {
+		if run.Negotiated == "" {
+			c.text("  ", "", "nothing was judged here", yellow)
+		}
+		return
+	}
+	name := columns("area")
+	for _, a := range areas {
+		name = max(name, columns(printable(a)))
+	}
+	if c.o.Width > 0 {
+		name = min(name, max(c.o.Width-50, 16))
+	}
+	row := func(label string, cell func(verdict.Status) string, st func(verdict.Status, style) style) {
+		label = fit(label, name)
+		fmt.Fprint(c.w, "  ", label, strings.Repeat(" ", name-columns(label)))
+		for _, col := range tableColumns {
+			text := cell(col.status)
+			pad := max(len(col.status), 5) - columns(text)
+			fmt.Fprint(c.w, " ", strings.Repeat(" ", max(pad, 0)), c.paint(st(col.status, col.style), text))
+		}
+		fmt.Fprintln(c.w)
+	}
+	row("area", func(s verdict.Status) string { return string(s) }, func(verdict.Status, style) style { return dim })
+	number := func(of map[verdict.Status]int) (func(verdict.Status) string, func(verdict.Status, style) style) {
+		return func(s verdict.Status) string {
+				if of[s] == 0 {
+					return "·"
+				}
+				return fmt.Sprint(of[s])
+			}, func(s verdict.Status, st style) style {
+				if of[s] == 0 {
+					return dim
+				}
+				return st
+			}
+	}
+	for _, a := range areas {
+		cell, st := number(counts[a])
+		row(printable(a), cell, st)
+	}
+	if len(areas) > 1 {
+		cell, st := number(total)
+		row("total", cell, st)
+	}
+}
+
+func (c *console) list(name string, st style, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	c.title(name, st, "")
+	for _, l := range lines {
+		c.text("  - ", "", printable(l), "")
+	}
+}
+
+// known lists the failures that the baseline expects, one line each.
+func (c *console) known() {
+	fs := findings(c.r, func(v *verdict.Verdict) bool { return v.Known != "" })
+	if len(fs) == 0 {
+		return
+	}
+	c.title("Known failures", yellow, fmt.Sprintf(" (%s, from the baseline; not counted)", plural(len(fs), "requirement")))
+	for _, f := range fs {
+		c.text("  - ", "", printable(f[0].Requirement)+": "+printable(f[0].Known), "")
+		c.text("    ", "", printable(places(f)), dim)
+	}
+}
+
+// notes tells of advice, one line each where the width allows it.
+func (c *console) notes() {
+	fs := findings(c.r, func(v *verdict.Verdict) bool { return v.Status == verdict.Note })
+	if len(fs) == 0 {
+		return
+	}
+	c.title("Notes", blue, " (advice; never counted against the server)")
+	for _, f := range fs {
+		line := printable(f[0].Requirement) + ": " + printable(f[0].Reason)
+		if len(f) > 1 {
+			line += fmt.Sprintf(" (in %s)", plural(len(f), "place"))
+		}
+		c.text("  - ", "", line, "")
+	}
+}
+
+// short lists verdicts of a status by place, one line each.
+func (c *console) short(name string, status verdict.Status) {
+	fs := findings(c.r, func(v *verdict.Verdict) bool { return v.Status == status })
+	if len(fs) == 0 {
+		return
+	}
+	c.title(name, bold, fmt.Sprintf(" (%s)", plural(len(fs), "requirement")))
+	for _, f := range fs {
+		line := printable(f[0].Requirement)
+		if f[0].Reason != "" {
+			line += ": " + printable(f[0].Reason)
+		}
+		c.text("  - ", "", line, "")
+		c.text("    ", "", printable(places(f)), dim)
+	}
+}
+
+// untested tells what to add so that more can be judged.
+func (c *console) untested() {
+	ls := lacks(c.r)
+	if len(ls) == 0 {
+		return
+	}
+	c.title("UNTESTED", purple, fmt.Sprintf(" (%s: this server gave no way to exercise them)",
+		plural(c.r.Count()[verdict.Untested], "check")))
+	for _, l := range ls {
+		ids := requirements(l.verdicts)
+		c.text("  - ", "", orNone(printable(l.reason), "(no reason was given)"), "")
+		what := "for " + printable(strings.Join(ids, ", "))
+		if len(l.verdicts) > len(ids) {
+			what = fmt.Sprintf("for %s of %s", plural(len(l.verdicts), "check"), printable(strings.Join(ids, ", ")))
+		}
+		c.text("    ", "", what, dim)
+	}
+}
+
+func (c *console) summary() {
+	n := c.r.Count()
+	fmt.Fprintln(c.w)
+	c.text("", "", fmt.Sprintf("%s passed, %s skipped as not applicable", plural(n[verdict.Pass], "check"), thousands(n[verdict.Skip])), "")
+	st := green
+	switch {
+	case !c.r.Conforms(c.o.Strict) || len(c.r.Baseline) > 0:
+		st = red
+	case !c.r.Settled():
+		st = yellow
+	}
+	c.text("", "", c.r.Summary(c.o.Strict), st)
+}
+
+func orNone(s, none string) string {
+	if s == "" {
+		return none
+	}
+	return s
+}
+
+func shortDigest(s string) string {
+	if s == "" {
+		return "(unknown)"
+	}
+	return fit(printable(s), 20)
+}
+
+// duration is d for people: "85 ms", "1.2 s", "2m5s".
+func duration(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}

@@ -1,0 +1,181 @@
+package reports
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mcp-litmus/mcp-litmus/suite/verdict"
+)
+
+// limits of what is shown of a piece of evidence; the JSON report and the transcript hold all of it.
+type limits struct {
+	text  int // bytes of a value or wire line
+	parts int
+	wire  int // lines
+}
+
+var (
+	shortEvidence = limits{text: 480, parts: 12, wire: 12}
+	longEvidence  = limits{text: 4000, parts: 60, wire: 60}
+)
+
+// findings tells every requirement with the status once: its evidence in the first place, then the other places.
+func (c *console) findings(name string, status verdict.Status) {
+	fs := findings(c.r, func(v *verdict.Verdict) bool { return v.Status == status && v.Known == "" })
+	if len(fs) == 0 {
+		return
+	}
+	st, mark := red, "✗ "
+	if status == verdict.Warn && !c.o.Strict {
+		st, mark = yellow, "! "
+	}
+	c.title(name, st, fmt.Sprintf(" (%s)", plural(len(fs), "requirement")))
+	for _, f := range fs {
+		v := f[0]
+		fmt.Fprintln(c.w)
+		c.text(mark, st, orNone(printable(v.Text), printable(v.Requirement)), bold)
+		c.text("  ", "", printable(v.Level)+" "+printable(v.Requirement), "")
+		if v.Spec != "" {
+			fmt.Fprintln(c.w, "  "+c.paint(dim, printable(v.Spec))) // never broken: terminals make links of it
+		}
+		if v.Note != "" {
+			c.text("  read as   ", dim, printable(v.Note), "")
+		}
+		c.judgement(v)
+		c.others(f)
+	}
+}
+
+// judgement tells why one verdict is what it is.
+func (c *console) judgement(v *verdict.Verdict) {
+	l := shortEvidence
+	if c.o.Verbose {
+		l = longEvidence
+	}
+	c.text("  where     ", dim, printable(place(v.Revision, v.Transport))+", exchange \""+printable(v.Exchange)+"\"", "")
+	c.text("  why       ", dim, printable(v.Reason), "")
+	for _, f := range facts(v.Evidence, l) {
+		st := style("")
+		switch f.label {
+		case "":
+			st = dim
+		case sentMark:
+			st = blue
+		}
+		c.text("  "+pad(f.label, 10), dim, f.text, st)
+	}
+}
+
+// others lists the places of a finding after the first, with the reason where it is another one.
+func (c *console) others(f finding) {
+	if len(f) == 1 {
+		return
+	}
+	if c.o.Verbose {
+		for _, v := range f[1:] {
+			fmt.Fprintln(c.w)
+			c.judgement(v)
+		}
+		return
+	}
+	label := "  also in   "
+	for _, v := range f[1:] {
+		line := printable(place(v.Revision, v.Transport))
+		if v.Exchange != f[0].Exchange {
+			line += ", exchange \"" + printable(v.Exchange) + "\""
+		}
+		if v.Reason != f[0].Reason {
+			line += ": " + printable(v.Reason)
+		}
+		c.text(label, dim, line, "")
+		label = strings.Repeat(" ", len(label))
+	}
+}
+
+// fact is one line of evidence. Its text is printable, without line feeds.
+type fact struct{ label, text string }
+
+const (
+	sentMark     = "sent"
+	receivedMark = "received"
+)
+
+// facts are the evidence as labelled lines, cut to l.
+func facts(e *verdict.Evidence, l limits) []fact {
+	if e == nil {
+		return nil
+	}
+	var out []fact
+	add := func(label, text string) { out = append(out, fact{label, cutMiddle(printable(text), l.text)}) }
+	if e.Expression != "" {
+		add("check", e.Expression)
+	}
+	for i, p := range e.Parts {
+		if i == l.parts {
+			out = append(out, fact{"", fmt.Sprintf("… and %s", plural(len(e.Parts)-i, "more part"))})
+			break
+		}
+		label := ""
+		if i == 0 && e.Expression == "" {
+			label = "check"
+		}
+		if p.Err != "" {
+			add(label, "  "+p.Source+" has no value: "+p.Err)
+		} else {
+			add(label, "  "+p.Source+" = "+p.Value)
+		}
+	}
+	if e.Position != "" {
+		add("", "  at "+e.Position)
+	}
+	if e.Item != "" {
+		add("item", e.Item)
+		if e.Problems > 1 {
+			out = append(out, fact{"", fmt.Sprintf("  the first of %s that failed", plural(e.Problems, "item"))})
+		}
+	}
+	return append(out, wireFacts(e.Wire, l)...)
+}
+
+func wireFacts(lines []verdict.Line, l limits) []fact {
+	var out []fact
+	for i, line := range lines {
+		// The beginning shows what was asked, the end what went wrong.
+		if len(lines) > l.wire && i >= l.wire/2 && i < len(lines)-l.wire/2 {
+			if i == l.wire/2 {
+				out = append(out, fact{"", fmt.Sprintf("… %s left out …", plural(len(lines)-l.wire/2*2, "line"))})
+			}
+			continue
+		}
+		label := "event"
+		switch line.Direction {
+		case "sent":
+			label = sentMark
+		case "received":
+			label = receivedMark
+		}
+		out = append(out, fact{label, fmt.Sprintf("%.3fs %s", line.At.Seconds(), cutMiddle(printable(line.Text), l.text))})
+	}
+	return out
+}
+
+// evidenceText is everything that is known of a verdict, as plain text of several lines.
+func evidenceText(v *verdict.Verdict, l limits) string {
+	var b strings.Builder
+	put := func(label, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "%s%s\n", pad(label, 10), printable(text))
+		}
+	}
+	put(v.Level, v.Text)
+	put("spec", v.Spec)
+	put("read as", v.Note)
+	put("why", v.Reason)
+	put("known", v.Known)
+	for _, f := range facts(v.Evidence, l) {
+		put(f.label, f.text)
+	}
+	return b.String()
+}
+
+func pad(s string, to int) string { return s + strings.Repeat(" ", max(to-columns(s), 1)) }

@@ -1,0 +1,102 @@
+// Package reports writes a verdict.Report in the formats that people and machines read: one file a format.
+package reports
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mcp-litmus/mcp-litmus/suite/verdict"
+)
+
+// finding is one requirement that came out the same way in one or more places.
+type finding []*verdict.Verdict
+
+// findings groups the report's verdicts for which keep holds by requirement and status, in order of first appearance.
+func findings(r *verdict.Report, keep func(*verdict.Verdict) bool) []finding {
+	var out []finding
+	at := map[[2]string]int{}
+	for i := range r.Verdicts {
+		v := &r.Verdicts[i]
+		if !keep(v) {
+			continue
+		}
+		key := [2]string{v.Requirement, string(v.Status)}
+		n, ok := at[key]
+		if !ok {
+			n = len(out)
+			at[key] = n
+			out = append(out, nil)
+		}
+		out[n] = append(out[n], v)
+	}
+	return out
+}
+
+// lack is one thing to add to the target or to litmus.yaml, and the verdicts that wait for it.
+type lack struct {
+	reason   string
+	verdicts []*verdict.Verdict
+}
+
+// lacks groups untested verdicts by their reason; what would exercise the most comes first.
+func lacks(r *verdict.Report) []lack {
+	var out []lack
+	at := map[string]int{}
+	for i := range r.Verdicts {
+		v := &r.Verdicts[i]
+		if v.Status != verdict.Untested {
+			continue
+		}
+		n, ok := at[v.Reason]
+		if !ok {
+			n = len(out)
+			at[v.Reason] = n
+			out = append(out, lack{reason: v.Reason})
+		}
+		out[n].verdicts = append(out[n].verdicts, v)
+	}
+	slices.SortStableFunc(out, func(a, b lack) int { return len(b.verdicts) - len(a.verdicts) })
+	return out
+}
+
+// requirements are the different requirements of vs, in order of first appearance.
+func requirements(vs []*verdict.Verdict) []string {
+	var ids []string
+	for _, v := range vs {
+		if !slices.Contains(ids, v.Requirement) {
+			ids = append(ids, v.Requirement)
+		}
+	}
+	return ids
+}
+
+// runs are the report's runs, and after them any revision and transport that only a verdict names.
+func runs(r *verdict.Report) []verdict.Run {
+	out := slices.Clone(r.Runs)
+	for _, v := range r.Verdicts {
+		if !slices.ContainsFunc(out, func(u verdict.Run) bool { return u.Revision == v.Revision && u.Transport == v.Transport }) {
+			out = append(out, verdict.Run{Revision: v.Revision, Transport: v.Transport})
+		}
+	}
+	return out
+}
+
+func place(revision, transport string) string { return revision + " over " + transport }
+
+// places says where vs happened: "2025-11-25 over stdio, streamable-http; 2024-11-05 over stdio".
+func places(vs []*verdict.Verdict) string {
+	var revisions []string
+	transports := map[string][]string{}
+	for _, v := range vs {
+		if !slices.Contains(revisions, v.Revision) {
+			revisions = append(revisions, v.Revision)
+		}
+		if !slices.Contains(transports[v.Revision], v.Transport) {
+			transports[v.Revision] = append(transports[v.Revision], v.Transport)
+		}
+	}
+	for i, rev := range revisions {
+		revisions[i] = place(rev, strings.Join(transports[rev], ", "))
+	}
+	return strings.Join(revisions, "; ")
+}

@@ -1,0 +1,172 @@
+package reports
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/width"
+)
+
+// printable makes text from the server safe to show: control characters become their pictures (ESC is ␛, a line
+// feed ␊), which no JSON escape can be mistaken for; what would reorder or hide text becomes ‹U+202E›, and a byte
+// that is not UTF-8 becomes ‹FF›.
+func printable(s string) string { return visible(s, false) }
+
+// printableLines is printable, but line feeds stay.
+func printableLines(s string) string { return visible(s, true) }
+
+func visible(s string, lines bool) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, "‹%02X›", s[i])
+		case r == '\n' && lines:
+			b.WriteByte('\n')
+		case r < 0x20:
+			b.WriteRune(0x2400 + r)
+		case r == 0x7f:
+			b.WriteRune('␡')
+		case r == ' ' || unicode.IsGraphic(r) && !unicode.Is(unicode.Cf, r):
+			b.WriteRune(r)
+		default: // C1 controls, format characters (bidi, zero width), line separators, unassigned and non-characters
+			fmt.Fprintf(&b, "‹U+%04X›", r)
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// cutMiddle shortens s to about max bytes, keeping two thirds of them from its beginning and one from its end, and
+// says how many bytes it left out. It never cuts within a character.
+func cutMiddle(s string, max int) string {
+	if len(s) <= max {
+		return s
+	}
+	head, tail := max*2/3, len(s)-max/3
+	for head > 0 && !utf8.RuneStart(s[head]) {
+		head--
+	}
+	for tail < len(s) && !utf8.RuneStart(s[tail]) {
+		tail++
+	}
+	return fmt.Sprintf("%s … %s cut … %s", s[:head], plural(tail-head, "byte"), s[tail:])
+}
+
+// columns is how many cells of a terminal s takes.
+func columns(s string) int {
+	n := 0
+	for _, r := range s {
+		n += cells(r)
+	}
+	return n
+}
+
+func cells(r rune) int {
+	if unicode.In(r, unicode.Mn, unicode.Me) {
+		return 0
+	}
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	}
+	return 1
+}
+
+// fit shortens s to at most max cells, its last one being … when something was left out.
+func fit(s string, max int) string {
+	if columns(s) <= max {
+		return s
+	}
+	n := 0
+	for i, r := range s {
+		if n += cells(r); n > max-1 {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}
+
+// wrap breaks s into lines of at most max cells: at spaces where there are some, within a long word otherwise.
+// max of 0 or less: no limit. Line feeds always break.
+func wrap(s string, max int) []string {
+	var out []string
+	for line := range strings.SplitSeq(s, "\n") {
+		if max <= 0 || columns(line) <= max {
+			out = append(out, line)
+			continue
+		}
+		out = append(out, wrapLine(line, max)...)
+	}
+	return out
+}
+
+func wrapLine(line string, max int) []string {
+	var out []string
+	for columns(line) > max {
+		n, end, space := 0, 0, -1
+		for i, r := range line {
+			if n+cells(r) > max {
+				break
+			}
+			if r == ' ' {
+				space = i
+			}
+			n += cells(r)
+			end = i + utf8.RuneLen(r)
+		}
+		if end == 0 { // a character wider than the whole line
+			_, end = utf8.DecodeRuneInString(line)
+		}
+		switch {
+		case line[end:] != "" && line[end] == ' ':
+			out, line = append(out, line[:end]), line[end+1:]
+		case space > end/2: // a break far to the left would waste more than it helps
+			out, line = append(out, line[:space]), line[space+1:]
+		default:
+			out, line = append(out, line[:end]), line[end:]
+		}
+	}
+	return append(out, line)
+}
+
+// plural is "1 check", "2 checks", "1,234 checks".
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return thousands(n) + " " + noun + "s"
+}
+
+func thousands(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// style is how a piece of text looks on a terminal with colours.
+type style string
+
+const (
+	bold   style = "1"
+	dim    style = "2"
+	red    style = "1;31"
+	green  style = "32"
+	yellow style = "33"
+	blue   style = "36"
+	purple style = "35"
+)
+
+// paint wraps s in the codes of st, when colours are wanted.
+func paint(color bool, st style, s string) string {
+	if !color || st == "" || s == "" {
+		return s
+	}
+	return "\x1b[" + string(st) + "m" + s + "\x1b[0m"
+}

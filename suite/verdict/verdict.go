@@ -1,0 +1,83 @@
+// Package verdict holds what became of one check, in the form that reports are written from.
+package verdict
+
+import "time"
+
+// Status is what became of one check.
+type Status string
+
+// The statuses, worst first.
+const (
+	Error    Status = "error"    // the suite could not carry it out: never counted against the server
+	Fail     Status = "fail"     // a MUST or MUST NOT is broken
+	Warn     Status = "warn"     // a SHOULD or SHOULD NOT is broken
+	Note     Status = "note"     // advice not followed; never counted
+	Untested Status = "untested" // applies, but this server gave no way to exercise it; Reason says what to add
+	Skip     Status = "skip"     // does not apply; Reason says why
+	Pass     Status = "pass"
+)
+
+// Verdict is what became of one requirement in one exchange, at one revision over one transport.
+type Verdict struct {
+	Requirement string        `json:"requirement"`
+	Exchange    string        `json:"exchange"`
+	Area        string        `json:"area"`  // the requirement's page: basic/lifecycle
+	Level       string        `json:"level"` // MUST, MUST NOT, SHOULD, SHOULD NOT or advice, at Revision
+	Revision    string        `json:"revision"`
+	Transport   string        `json:"transport"` // stdio, streamable-http, http+sse or in-memory
+	Status      Status        `json:"status"`
+	Reason      string        `json:"reason"`             // one sentence; empty for a pass
+	Text        string        `json:"text"`               // the requirement in words
+	Spec        string        `json:"spec"`               // the URL of the section
+	Note        string        `json:"note,omitempty"`     // how a doubtful text is read
+	Evidence    *Evidence     `json:"evidence,omitempty"` // for fail, warn, note and error
+	Known       string        `json:"known,omitempty"`    // for fail and warn: why the baseline expects it; then it does not count
+	Duration    time.Duration `json:"duration"`           // that the exchange took; seconds in JSON
+}
+
+// Evidence shows why a verdict is what it is.
+type Evidence struct {
+	Expression string `json:"expression,omitempty"`  // the check, as it stands in the exchange
+	Position   string `json:"position,omitempty"`    // file:line:column of the check
+	Parts      []Part `json:"parts,omitempty"`       // the expression's parts with their values
+	Item       string `json:"item,omitempty"`        // the item that failed, as JSON
+	Problems   int    `json:"failedItems,omitempty"` // how many items failed
+	Wire       []Line `json:"wire,omitempty"`        // what was sent and what came back in the step
+}
+
+// Part is a sub-expression and its value as JSON, or why it has none.
+type Part struct {
+	Source string `json:"source"`
+	Value  string `json:"value,omitempty"`
+	Err    string `json:"error,omitempty"`
+}
+
+// Line is one thing that crossed the wire, for people: cut when long, made printable.
+type Line struct {
+	At        time.Duration `json:"at"`        // since the run began; seconds in JSON
+	Direction string        `json:"direction"` // "sent", "received", or "" for what happened (exit, timeout, stderr)
+	Text      string        `json:"text"`
+}
+
+// Report is everything that reports are written from.
+type Report struct {
+	Suite     string        `json:"suite"`     // the version of mcp-litmus
+	Catalogue string        `json:"catalogue"` // the digest of the catalogue
+	Target    string        `json:"target"`
+	Server    string        `json:"server"` // name and version as the server says, or ""
+	Started   time.Time     `json:"started"`
+	Select    string        `json:"select,omitempty"`   // what the run was narrowed to; empty: everything that applies
+	Duration  time.Duration `json:"duration"`           // seconds in JSON
+	Complete  bool          `json:"complete"`           // false: interrupted, or the server could not be driven to the end
+	Problems  []string      `json:"problems,omitempty"` // what kept the run from being carried out
+	Baseline  []string      `json:"baseline,omitempty"` // entries of the baseline that are out of date; any of them fails the run
+	Runs      []Run         `json:"runs"`               // the revisions and transports that were driven, in order
+	Verdicts  []Verdict     `json:"verdicts"`
+}
+
+// Run is one revision over one transport.
+type Run struct {
+	Revision   string `json:"revision"`
+	Transport  string `json:"transport"`
+	Negotiated string `json:"negotiated,omitempty"` // what the server answered, when it is another revision: nothing was judged
+}
