@@ -1,0 +1,270 @@
+package reference
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// retryMillis is how long a client is asked to wait before it resumes a stream whose connection the server closed.
+const retryMillis = 200
+
+// stream is one SSE stream: its events are kept, so that a client that lost the connection can resume it. At most one
+// connection carries it at a time; a newer one takes it over.
+type stream struct {
+	session *httpSession
+	number  int
+
+	mu         sync.Mutex
+	events     []event
+	ended      bool          // no event will follow
+	connection int           // counts the connections; only the last one may write
+	carried    bool          // a connection carries the stream now
+	hangUpAt   int           // the connection hungUp closes when it has written this many events
+	hungUp     int           // see hangUpAt
+	changed    chan struct{} // closed and replaced at every change
+}
+
+// event is one SSE event; an empty message stands for one without data.
+type event struct {
+	message []byte
+	retry   int // milliseconds, 0: not said
+}
+
+// newStream makes a stream with an id of its own in the session. Where the revision wants it, its first event only
+// tells the client its place.
+func (hs *httpSession) newStream() *stream {
+	hs.streamsMu.Lock()
+	defer hs.streamsMu.Unlock()
+	hs.nextStream++
+	st := &stream{session: hs, number: hs.nextStream, changed: make(chan struct{})}
+	if hs.revision().hasPrimingEvents() {
+		st.events = []event{{}}
+	}
+	hs.streams = append(hs.streams, st)
+	if len(hs.streams) > maxStreams {
+		// The oldest that is over makes room; one in use stays.
+		at := slices.IndexFunc(hs.streams, (*stream).over)
+		if at >= 0 {
+			hs.streams = slices.Delete(hs.streams, at, at+1)
+		}
+	}
+	return st
+}
+
+func (st *stream) over() bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.ended && !st.carried
+}
+
+// change wakes the connection; the caller holds mu.
+func (st *stream) change() {
+	close(st.changed)
+	st.changed = make(chan struct{})
+}
+
+func (st *stream) send(message []byte) { st.add(event{message: message}) }
+
+func (st *stream) add(e event) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if !st.ended {
+		st.events = append(st.events, e)
+		st.change()
+	}
+}
+
+// end terminates the stream: the connection closes once every event is written.
+func (st *stream) end() {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if !st.ended {
+		st.ended = true
+		st.change()
+	}
+}
+
+// hangUpForNow closes the connection but not the stream, after telling the client when to come back.
+func (st *stream) hangUpForNow() {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.events = append(st.events, event{retry: retryMillis})
+	st.hungUp, st.hangUpAt = st.connection, len(st.events)
+	st.change()
+}
+
+// eventID is unique in the session and names the stream and the place in it.
+func (st *stream) eventID(at int) string { return fmt.Sprintf("%d-%d", st.number, at) }
+
+// findEvent returns the stream that an event id belongs to, and how many of its events the client has seen.
+func (hs *httpSession) findEvent(id string) (st *stream, seen int, ok bool) {
+	first, second, found := strings.Cut(id, "-")
+	number, err1 := strconv.Atoi(first)
+	at, err2 := strconv.Atoi(second)
+	if !found || err1 != nil || err2 != nil {
+		return nil, 0, false
+	}
+	hs.streamsMu.Lock()
+	defer hs.streamsMu.Unlock()
+	i := slices.IndexFunc(hs.streams, func(st *stream) bool { return st.number == number })
+	if i < 0 {
+		return nil, 0, false
+	}
+	st = hs.streams[i]
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st, at + 1, at >= 0 && at < len(st.events) && st.eventID(at) == id
+}
+
+// serve carries the stream on this connection, from the event with number at, until it ends, the client goes, the
+// session ends, or another connection takes over.
+func (st *stream) serve(w http.ResponseWriter, r *http.Request, at int) {
+	st.mu.Lock()
+	st.connection++
+	mine := st.connection
+	st.carried = true
+	st.change()
+	st.mu.Unlock()
+	defer func() {
+		st.mu.Lock()
+		if st.connection == mine {
+			st.carried = false
+		}
+		st.mu.Unlock()
+	}()
+
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-cache, no-transform")
+	w.Header().Set("X-Accel-Buffering", "no")
+	w.WriteHeader(http.StatusOK)
+	out := http.NewResponseController(w)
+	if out.Flush() != nil {
+		return
+	}
+	if st.session.server.flags[FlagReplayForeignStreams] && at > 0 {
+		st.session.replayOthers(w, st)
+	}
+	for {
+		st.mu.Lock()
+		if st.connection != mine {
+			st.mu.Unlock()
+			return
+		}
+		events := st.events[at:]
+		last := st.ended
+		if st.hungUp == mine {
+			events = events[:max(0, st.hangUpAt-at)]
+			last = true
+		}
+		changed := st.changed
+		st.mu.Unlock()
+		for _, e := range events {
+			if _, err := w.Write(e.encode(st.eventID(at))); err != nil || out.Flush() != nil {
+				return
+			}
+			at++
+		}
+		if last {
+			return
+		}
+		if len(events) > 0 {
+			continue
+		}
+		select {
+		case <-changed:
+		case <-r.Context().Done():
+			return
+		case <-st.session.ctx.Done():
+			return
+		}
+	}
+}
+
+// encode is the event as it stands on the wire. A message holds no line break, so it takes one data line.
+func (e event) encode(id string) []byte {
+	var b bytes.Buffer
+	if e.message != nil {
+		b.WriteString("event: message\n")
+	}
+	fmt.Fprintf(&b, "id: %s\n", id)
+	if e.retry > 0 {
+		fmt.Fprintf(&b, "retry: %d\n", e.retry)
+	}
+	b.WriteString("data:")
+	if e.message != nil {
+		b.WriteByte(' ')
+		b.Write(e.message)
+	}
+	b.WriteString("\n\n")
+	return b.Bytes()
+}
+
+// replayOthers writes what other streams carried, which no server should do.
+func (hs *httpSession) replayOthers(w http.ResponseWriter, but *stream) {
+	hs.streamsMu.Lock()
+	defer hs.streamsMu.Unlock()
+	for _, st := range hs.streams {
+		if st == but {
+			continue
+		}
+		st.mu.Lock()
+		for at, e := range st.events {
+			_, _ = w.Write(e.encode(st.eventID(at)))
+		}
+		st.mu.Unlock()
+	}
+}
+
+// listen makes st the stream for messages that belong to no request, and gives it those that are waiting.
+func (hs *httpSession) listen(st *stream) {
+	hs.streamsMu.Lock()
+	defer hs.streamsMu.Unlock()
+	if hs.ctx.Err() != nil {
+		st.end()
+		return
+	}
+	hs.listeners = append(hs.listeners, st)
+	for _, message := range hs.backlog {
+		st.send(message)
+	}
+	hs.backlog = nil
+}
+
+// send puts a message that belongs to no request on one stream: the newest that is connected. Without one it waits.
+func (hs *httpSession) send(message []byte) {
+	hs.streamsMu.Lock()
+	defer hs.streamsMu.Unlock()
+	for _, st := range slices.Backward(hs.listeners) {
+		st.mu.Lock()
+		usable := st.carried && !st.ended
+		st.mu.Unlock()
+		if usable {
+			st.send(message)
+			return
+		}
+	}
+	if len(hs.backlog) < maxBacklog {
+		hs.backlog = append(hs.backlog, message)
+	}
+}
+
+// closeListeners terminates the streams that were opened by GET.
+func (hs *httpSession) closeListeners() {
+	hs.streamsMu.Lock()
+	defer hs.streamsMu.Unlock()
+	for _, st := range hs.listeners {
+		st.end()
+	}
+	hs.listeners = nil
+}
+
+// end ends the session: what is in progress is cancelled and every stream closes.
+func (hs *httpSession) end() {
+	hs.cancel()
+	hs.closeListeners()
+}

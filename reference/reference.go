@@ -1,0 +1,145 @@
+// Package reference is an MCP server that keeps to the letter of every handshake revision of the protocol, from
+// 2024-11-05 to 2025-11-25, over stdio and Streamable HTTP. It is the known-good end of mcp-litmus: a suite that finds
+// fault with it has found a fault of its own. It shares no code with the suite, so that one misreading of the
+// specification cannot hide in both.
+//
+// What it offers (tools, resources, prompts, completions) are the fixtures that the official conformance suite asks
+// for, and a few more that other exchanges need: paged lists, a slow tool that can be cancelled, tools that change
+// the lists.
+package reference
+
+import (
+	"context"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	serverName    = "mcp-litmus-reference"
+	serverTitle   = "mcp-litmus reference server"
+	serverVersion = "0.1.0"
+)
+
+// Limits. They are generous: a conforming client does not meet them.
+const (
+	maxMessageBytes = 4 << 20          // one message: a line on stdio, a body on HTTP
+	maxCalls        = 4096             // tool calls in progress in one session; more are refused
+	maxSessions     = 4096             // HTTP sessions; the least recently used makes room
+	maxStreams      = 256              // SSE streams kept for resumption in one session
+	maxBacklog      = 1024             // messages waiting for a GET stream in one session
+	clientTimeout   = 60 * time.Second // how long a request to the client may take
+	drainTime       = 2 * time.Second  // how long work in progress may take to end after the end of stdin
+)
+
+// Flag names a deviation that only the inside of the server can show, for [WithFlags]. All are off by default.
+const (
+	FlagNoOriginCheck         = "no-origin-check"         // any Origin header is accepted
+	FlagNoHostCheck           = "no-host-check"           // any Host header is accepted
+	FlagKeepDeletedSessions   = "keep-deleted-sessions"   // a session goes on working after DELETE
+	FlagPredictableSessionIDs = "predictable-session-ids" // session ids count upwards
+	FlagIgnoreCancellation    = "ignore-cancellation"     // a cancelled call runs on and is answered
+	FlagNoInputValidation     = "no-input-validation"     // tools run whatever their arguments are
+	FlagReplayForeignStreams  = "replay-foreign-streams"  // resumption replays the other streams of the session as well
+	FlagDisconnectCancels     = "disconnect-cancels"      // a lost connection cancels the call that it carried
+	FlagNoLogFilter           = "no-log-filter"           // log messages below the level that was set are sent too
+)
+
+// Flags returns the names that [WithFlags] knows, sorted.
+func Flags() []string {
+	flags := []string{
+		FlagNoOriginCheck, FlagNoHostCheck, FlagKeepDeletedSessions, FlagPredictableSessionIDs,
+		FlagIgnoreCancellation, FlagNoInputValidation, FlagReplayForeignStreams, FlagDisconnectCancels, FlagNoLogFilter,
+	}
+	slices.Sort(flags)
+	return flags
+}
+
+// Server is one reference server. It may serve any number of stdio sessions and HTTP sessions at the same time;
+// sessions share nothing: what a tool changes (a list, a watched resource), it changes for its own session only.
+type Server struct {
+	flags map[string]bool
+	hosts map[string]bool // host names accepted beside the loopback ones, lower case
+
+	mu       sync.Mutex
+	sessions map[string]*httpSession
+	created  int
+	closing  bool
+	requests sync.WaitGroup // HTTP requests of clients that are still being answered
+}
+
+// Option changes what [New] makes.
+type Option func(*Server)
+
+// WithFlags turns deviations on, by the names that [Flags] returns. Other names have no effect.
+func WithFlags(flags map[string]bool) Option {
+	return func(s *Server) {
+		for name, on := range flags {
+			s.flags[name] = on
+		}
+	}
+}
+
+// WithAllowedHosts accepts these host names (without a port) in the Host and Origin headers, beside the loopback
+// names and addresses, which are always accepted.
+func WithAllowedHosts(hosts ...string) Option {
+	return func(s *Server) {
+		for _, host := range hosts {
+			if host != "" {
+				s.hosts[strings.ToLower(host)] = true
+			}
+		}
+	}
+}
+
+// New makes a server. It is cheap and starts nothing.
+func New(opts ...Option) *Server {
+	s := &Server{
+		flags:    map[string]bool{},
+		hosts:    map[string]bool{},
+		sessions: map[string]*httpSession{},
+	}
+	for _, opt := range opts {
+		opt(s)
+	}
+	return s
+}
+
+// Shutdown ends the HTTP side: streams opened by GET close at once, no new session is accepted, and requests in
+// progress may finish until ctx is done; then they are cancelled. It returns ctx's error if some had to be.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.mu.Lock()
+	s.closing = true
+	sessions := make([]*httpSession, 0, len(s.sessions))
+	for _, hs := range s.sessions {
+		sessions = append(sessions, hs)
+	}
+	s.mu.Unlock()
+	for _, hs := range sessions {
+		hs.closeListeners()
+	}
+	done := make(chan struct{})
+	go func() { s.requests.Wait(); close(done) }()
+	var err error
+	select {
+	case <-done:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	for _, hs := range sessions {
+		hs.end()
+	}
+	return err
+}
+
+// hostAllowed tells whether host, without a port, is a loopback name or one that WithAllowedHosts named.
+func (s *Server) hostAllowed(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"))
+	if host == "localhost" || s.hosts[host] {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}

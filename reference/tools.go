@@ -1,0 +1,161 @@
+package reference
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+)
+
+// tool is one tool and how it runs.
+type tool struct {
+	name        string
+	title       string
+	description string
+	since       revision // the first revision that can express what it returns
+	extra       bool     // there only while toggle_tool has added it
+	input       *schema
+	output      *schema // nil if it returns no structured content
+	effects     bool    // changes something in the session
+	icons       bool
+	run         func(c *call, args object) (*toolResult, error)
+}
+
+// toolResult is what a tool returns. structured, if any, is repeated as text for clients that know none.
+type toolResult struct {
+	content    []object
+	structured object
+	isError    bool
+}
+
+func (t *tool) key() string { return t.name }
+
+func (t *tool) listed(rev revision) any {
+	o := object{"name": t.name, "description": t.description, "inputSchema": t.input.text}
+	if rev.hasTitles() {
+		o["title"] = t.title
+	}
+	if rev.hasToolAnnotations() {
+		hints := object{"title": t.title, "readOnlyHint": !t.effects, "openWorldHint": false}
+		if t.effects {
+			hints["destructiveHint"] = false
+			hints["idempotentHint"] = false
+		}
+		o["annotations"] = hints
+	}
+	if rev.hasStructuredOutput() && t.output != nil {
+		o["outputSchema"] = t.output.text
+	}
+	if rev.hasIcons() && t.icons {
+		o["icons"] = icons
+	}
+	return o
+}
+
+// offers tells whether the session has the tool now.
+func (c *call) offers(t *tool) bool {
+	if c.rev < t.since {
+		return false
+	}
+	if !t.extra {
+		return true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.extras["tool"]
+}
+
+func listTools(c *call) (any, error) {
+	return page(c, "tools", toolsPerPage, tools, c.offers)
+}
+
+func callTool(c *call) (any, error) {
+	name, err := text(c.params, "name")
+	if err != nil {
+		return nil, err
+	}
+	args, err := optionalObject(c.params, "arguments")
+	if err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(tools, func(t *tool) bool { return t.name == name })
+	if at < 0 || !c.offers(tools[at]) {
+		return nil, invalidParams("Unknown tool: %s", name)
+	}
+	t := tools[at]
+	if err := t.input.validate(args); err != nil && !c.server.flags[FlagNoInputValidation] {
+		if c.rev.badArgumentsAreResults() {
+			return failed("Invalid arguments: " + err.Error()).at(c.rev), nil
+		}
+		return nil, invalidParams("Invalid arguments for %s: %v", name, err)
+	}
+	result, err := t.run(c, args)
+	if err != nil {
+		var rpcErr *rpcError
+		if errors.As(err, &rpcErr) {
+			return nil, rpcErr
+		}
+		result = failed(err.Error())
+	}
+	return result.at(c.rev), nil
+}
+
+// at is the result as the revision knows it.
+func (r *toolResult) at(rev revision) object {
+	o := object{"content": r.content}
+	if r.structured != nil {
+		o["content"] = append(slices.Clone(r.content), textBlock(string(encode(r.structured))))
+		if rev.hasStructuredOutput() {
+			o["structuredContent"] = r.structured
+		}
+	}
+	if r.isError {
+		o["isError"] = true
+	}
+	return o
+}
+
+func returns(content ...object) *toolResult { return &toolResult{content: content} }
+
+func says(text string) *toolResult { return returns(textBlock(text)) }
+
+func failed(text string) *toolResult {
+	r := says(text)
+	r.isError = true
+	return r
+}
+
+func textBlock(text string) object { return object{"type": "text", "text": text} }
+
+func imageBlock() object {
+	return object{"type": "image", "data": pngBase64, "mimeType": "image/png"}
+}
+
+func resourceBlock(uri, mimeType, text string) object {
+	return object{"type": "resource", "resource": object{"uri": uri, "mimeType": mimeType, "text": text}}
+}
+
+// pause waits, unless the call is cancelled first.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// float returns a number argument; 0 if it is none, which only happens when arguments are not validated.
+func float(args object, name string) float64 {
+	n, _ := args[name].(json.Number)
+	f, _ := n.Float64()
+	return f
+}
+
+func stringArg(args object, name string) string {
+	s, _ := args[name].(string)
+	return s
+}
