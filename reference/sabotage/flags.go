@@ -1,0 +1,22 @@
+package sabotage
+
+import (
+	"maps"
+	"slices"
+)
+
+// KnownFlags are the flags of the reference server that a fault file may ask for, with what each does when it is true. They exist only for
+// violations that nobody could make at the edge, because the server's own state is what is wrong. Each is off by default.
+var KnownFlags = map[string]string{
+	"disconnect-cancels":      "a lost connection cancels the call that it carried",
+	"ignore-cancellation":     "a cancelled call runs on and is answered",
+	"keep-deleted-sessions":   "a session goes on working after DELETE",
+	"no-host-check":           "any Host header is accepted",
+	"no-input-validation":     "tools run whatever their arguments are",
+	"no-log-filter":           "log messages below the level that was set are sent too",
+	"no-origin-check":         "any Origin header is accepted",
+	"predictable-session-ids": "session ids count upwards",
+	"replay-foreign-streams":  "resumption replays the other streams of the session as well",
+}
+
+func flagNames() []string { return slices.Sorted(maps.Keys(KnownFlags)) }
