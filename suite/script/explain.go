@@ -1,0 +1,245 @@
+package script
+
+import (
+	"strings"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/ast"
+	"cel.dev/cel-go/common/operators"
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/interpreter"
+)
+
+// Part is a sub-expression and what it came to.
+type Part struct {
+	Source string
+	Value  string // JSON, cut after 300 characters; empty with Err
+	Err    string // why it has no value
+}
+
+// maxPart is how many characters of a value an explanation shows.
+const maxPart = 300
+
+// Explain lists the sub-expressions that decided the outcome, with their values, the whole expression last.
+// Literals are left out; of && and || only the sides that decided are shown; all, exists and their like show the
+// item at which they stopped; schema, isJSONSchema and conforms also show what they found.
+func (e *Expr) Explain(vars map[string]any) []Part {
+	program, err := e.trace()
+	if err != nil {
+		return []Part{{Source: e.Source, Err: err.Error()}}
+	}
+	out, details, err := program.Eval(activation(vars))
+	x := &explainer{expr: e, vars: vars, seen: map[Part]bool{}}
+	if details != nil && details.State() != nil {
+		x.state = details.State()
+		x.walk(e.ast.NativeRep().Expr())
+	}
+	last := Part{Source: strings.TrimSpace(e.Source)}
+	if err != nil {
+		last.Err = plainError(err).Error()
+	} else {
+		last.Value = jsonCut(native(out), maxPart)
+	}
+	// The whole expression is shown once, as its author wrote it.
+	if n := len(x.parts); n > 0 && x.whole {
+		x.parts = x.parts[:n-1]
+	}
+	return append(x.parts, last)
+}
+
+type explainer struct {
+	expr  *Expr
+	vars  map[string]any
+	state interpreter.EvalState
+	parts []Part
+	seen  map[Part]bool
+	whole bool // the last part is the whole expression
+}
+
+func (x *explainer) value(e ast.Expr) (ref.Val, bool) {
+	if e.Kind() == ast.LiteralKind {
+		return e.AsLiteral(), true
+	}
+	return x.state.Value(e.ID())
+}
+
+func (x *explainer) is(e ast.Expr, want types.Bool) bool {
+	v, ok := x.value(e)
+	return ok && v == want
+}
+
+func (x *explainer) failed(e ast.Expr) bool {
+	v, ok := x.value(e)
+	return ok && types.IsError(v)
+}
+
+func (x *explainer) add(e ast.Expr) {
+	x.whole = false
+	v, ok := x.value(e)
+	if !ok || e.Kind() == ast.LiteralKind {
+		return
+	}
+	source, err := cel.ExprToString(e, x.expr.ast.NativeRep().SourceInfo())
+	if err != nil || strings.Contains(source, "@") && strings.Contains(source, "@result") {
+		return
+	}
+	p := Part{Source: source}
+	if failure, bad := v.(*types.Err); bad {
+		p.Err = plainError(failure).Error()
+	} else {
+		p.Value = jsonCut(native(v), maxPart)
+	}
+	if e.ID() == x.expr.ast.NativeRep().Expr().ID() {
+		x.parts = append(x.parts, p)
+		x.whole = true
+		return
+	}
+	x.put(p)
+}
+
+func (x *explainer) put(p Part) {
+	if !x.seen[p] {
+		x.seen[p] = true
+		x.parts = append(x.parts, p)
+	}
+}
+
+func (x *explainer) walk(e ast.Expr) {
+	switch e.Kind() {
+	case ast.IdentKind:
+		x.add(e)
+	case ast.SelectKind:
+		x.selection(e)
+	case ast.CallKind:
+		x.call(e)
+	case ast.ListKind:
+		for _, i := range e.AsList().Elements() {
+			x.walk(i)
+		}
+	case ast.MapKind:
+		for _, i := range e.AsMap().Entries() {
+			x.walk(i.AsMapEntry().Value())
+		}
+	case ast.ComprehensionKind:
+		x.comprehension(e.AsComprehension())
+		x.add(e)
+	}
+}
+
+// selection shows a.b.c whole; when a member is missing, also the deepest part that is there.
+func (x *explainer) selection(e ast.Expr) {
+	s := e.AsSelect()
+	operand := s.Operand()
+	switch {
+	case operand.Kind() == ast.IdentKind && operand.AsIdent() == presence:
+	case s.IsTestOnly() || x.failed(e):
+		x.walk(operand)
+	case !isPath(operand):
+		x.walk(operand)
+	}
+	x.add(e)
+}
+
+// isPath says whether e is a name or members of a name: a.b.c.
+func isPath(e ast.Expr) bool {
+	for e.Kind() == ast.SelectKind {
+		e = e.AsSelect().Operand()
+	}
+	return e.Kind() == ast.IdentKind
+}
+
+func (x *explainer) call(e ast.Expr) {
+	c := e.AsCall()
+	args := c.Args()
+	switch c.FunctionName() {
+	case operators.LogicalAnd, operators.LogicalOr:
+		// One side alone decides an && that is false and an || that is true.
+		decisive := types.Bool(c.FunctionName() == operators.LogicalOr)
+		whole, ok := x.value(e)
+		shown := false
+		for _, a := range args {
+			if !ok || whole != decisive && !types.IsError(whole) || types.IsError(whole) && x.failed(a) || whole == decisive && x.is(a, decisive) {
+				x.walk(a)
+				shown = true
+			}
+		}
+		if !shown {
+			for _, a := range args {
+				x.walk(a)
+			}
+		}
+	case operators.Conditional:
+		x.walk(args[0])
+		if x.is(args[0], types.True) {
+			x.walk(args[1])
+		} else if x.is(args[0], types.False) {
+			x.walk(args[2])
+		}
+	case operators.NotStrictlyFalse:
+		x.walk(args[0])
+		return
+	default:
+		if c.IsMemberFunction() {
+			x.walk(c.Target())
+		}
+		for _, a := range args {
+			if !strings.HasPrefix(c.FunctionName(), "@") || a.Kind() != ast.IdentKind || a.AsIdent() != "revision" {
+				x.walk(a)
+			}
+		}
+		x.findings(c)
+	}
+	x.add(e)
+}
+
+// findings shows what a function that only says yes or no has found.
+func (x *explainer) findings(c ast.CallExpr) {
+	values := make([]any, 0, 3)
+	for _, a := range c.Args() {
+		v, ok := x.value(a)
+		if !ok || types.IsError(v) {
+			return
+		}
+		values = append(values, native(v))
+	}
+	var found []string
+	var label string
+	switch c.FunctionName() {
+	case "@schema":
+		label = "problems"
+		found, _ = messageProblems(values[0], values[1], values[2])
+	case "@isJSONSchema":
+		label = "schemaProblems"
+		found = readSchema(values[0], Revision(jsonText(values[1]))).all()
+	case "@conforms":
+		label = "problems of the instance"
+		found = readSchema(values[1], Revision(jsonText(values[2]))).check(values[0])
+	}
+	if len(found) > 0 {
+		x.put(Part{Source: label, Value: jsonCut(textList(found), maxPart)})
+	}
+}
+
+func jsonText(v any) string {
+	s, _ := v.(string)
+	return s
+}
+
+// comprehension shows the range and, where it stopped at an item that decided, what held of that item.
+func (x *explainer) comprehension(c ast.ComprehensionExpr) {
+	x.walk(c.IterRange())
+	step := c.LoopStep()
+	if step.Kind() != ast.CallKind {
+		return
+	}
+	call := step.AsCall()
+	result, ok := x.value(c.Result())
+	switch {
+	case call.FunctionName() == operators.LogicalAnd && ok && result != types.True:
+	case call.FunctionName() == operators.LogicalOr && ok && result != types.False:
+	default:
+		return
+	}
+	x.walk(call.Args()[1])
+}
