@@ -19,11 +19,11 @@ import (
 
 // The variables of an expression, by where they come from. docs/expressions.md says what each holds.
 var (
-	contextVariables     = []string{"server", "handshake", "client", "revision", "transport", "roles", "callable", "absent"}
+	contextVariables     = []string{"server", "handshake", "client", "revision", "transport", "roles", "callable", "absent", "loopback"}
 	observationVariables = []string{"id", "result", "error", "reply", "http", "during", "arrived", "lines", "elapsed",
 		"exit", "timeout", "stderr", "sent", "replies", "stream", "replyStream"}
 	pagesVariables = []string{"items", "pages", "cursors", "repeats", "complete"}
-	watchVariables = []string{"messages", "answers", "sessions"}
+	watchVariables = []string{"messages", "requests", "answers", "sessions"}
 	itemVariable   = "it"
 )
 
@@ -123,6 +123,7 @@ type scope struct {
 	extra  []string                 // names beside the built-in ones
 	refuse func(name string) string // why a built-in variable is not there, or ""; nil: all are
 	later  map[string]string        // names that come to be later: where
+	inside map[string]bool          // names that were there within an each: that is over
 }
 
 // compile compiles, or adds to m what is wrong and returns nil. locate tells where the rune at an offset stands.
@@ -195,6 +196,9 @@ func unknownName(name string, sc *scope) string {
 	name = strings.TrimPrefix(name, ".")
 	if at, ok := sc.later[name]; ok {
 		return fmt.Sprintf("%q is not known yet: it is the name of %s; use it after that step", name, at)
+	}
+	if sc.inside[name] {
+		return fmt.Sprintf("%q is known only within its each:; name the each: with as: and use that list", name)
 	}
 	if slices.Contains(functionNames(), name) {
 		return fmt.Sprintf("%s is called with the wrong number of values; docs/expressions.md shows how", name)

@@ -80,14 +80,14 @@ func (r *reader) exchange(n *node, area string) *Exchange {
 	case !x.Watch && steps == nil:
 		r.add(n.pos, "the exchange %q has no steps; write steps: or watch: true", x.Name)
 	case !x.Watch:
-		s := &stepReader{reader: r, names: map[string]int{}, sessions: map[string]bool{}, later: map[string]string{}}
+		s := &stepReader{reader: r, names: map[string]int{}, sessions: map[string]bool{}, later: map[string]string{}, inside: map[string]bool{}}
 		s.lookAhead(steps)
 		x.Steps = s.steps(steps)
-		x.Checks = s.checks(n.get("checks"), s.checkScope(nil, true))
+		x.Checks = s.checks(n.get("checks"), s.checkScope(nil))
 	}
 	if x.Watch {
-		s := &stepReader{reader: r}
-		x.Checks = s.checks(n.get("checks"), s.checkScope(nil, true))
+		s := &stepReader{reader: r, watch: true}
+		x.Checks = s.checks(n.get("checks"), s.checkScope(nil))
 	}
 	if !hasCheck(n) {
 		r.add(n.pos, "the exchange %q checks nothing; add checks:, each a requirement's id and an expression", x.Name)

@@ -9,10 +9,12 @@ import (
 // stepReader reads the steps of one exchange in reading order.
 type stepReader struct {
 	*reader
+	watch    bool
 	number   int
 	names    map[string]int    // as: by the step's number
 	later    map[string]string // names that come later, and where
 	sessions map[string]bool   // opened by now
+	inside   map[string]bool   // names given within an each: that is over
 	inEach   int               // how many each: are around
 }
 
@@ -21,7 +23,7 @@ var verbs = map[Verb][]string{
 	Request:  {"params", "id", "headers", "until", "malformed"},
 	Notify:   {"params", "headers", "malformed"},
 	Raw:      {"ids", "headers", "until", "malformed"},
-	HTTP:     {"headers", "malformed"},
+	HTTP:     {"headers", "until", "malformed"},
 	Pages:    {"params"},
 	Listen:   {"headers"},
 	Await:    {},
@@ -76,23 +78,30 @@ func (s *stepReader) templateScope() *scope {
 		extra = append(extra, itemVariable)
 	}
 	sc := context(extra, "this is evaluated before the step")
-	sc.later = s.later
+	sc.later, sc.inside = s.later, s.inside
 	return sc
 }
 
 // checkScope is the scope of a check of the step, or of a whole exchange when step is nil.
-func (s *stepReader) checkScope(step *Step, withItem bool) *scope {
+func (s *stepReader) checkScope(step *Step) *scope {
 	extra := s.asNames()
-	if withItem || s.inEach > 0 {
+	if s.inEach > 0 {
 		extra = append(extra, itemVariable)
 	}
-	return &scope{extra: extra, later: s.later, refuse: func(name string) string {
+	return &scope{extra: extra, later: s.later, inside: s.inside, refuse: func(name string) string {
 		switch {
 		case name == itemVariable:
 			return "`it` is not there; add each: with the list whose items it stands for"
+		case step == nil && s.watch:
+			if name != "lines" && slices.Contains(slices.Concat(observationVariables, pagesVariables), name) {
+				return "`" + name + "` is what one step observes, and a watch looks at everything that arrived: messages, requests, lines, answers and sessions"
+			}
 		case step == nil:
+			if slices.Contains(slices.Concat(observationVariables, pagesVariables, watchVariables), name) {
+				return "`" + name + "` is not there: the checks of an exchange as a whole see what its steps observed by their names (as:)"
+			}
 		case slices.Contains(watchVariables, name):
-			return "`" + name + "` is there only in the checks of an exchange as a whole (watch: true, or checks: beside steps:)"
+			return "`" + name + "` is there only in an exchange with watch: true"
 		case slices.Contains(pagesVariables, name) && step.Verb != Pages:
 			return "`" + name + "` is what a pages: step observes, and this is a " + string(step.Verb) + ": step"
 		}
@@ -184,7 +193,7 @@ func (s *stepReader) step(n *node) *Step {
 	}
 	if p := n.get("params"); p != nil {
 		st.Params = template(p, sc, s.mistakes)
-		if p.kind == scalarNode && isConstant(st.Params) && !p.isNull() && !st.Malformed {
+		if p.kind == scalarNode && isConstant(st.Params.form) && !p.isNull() && !st.Malformed {
 			s.add(p.pos, "params must be a mapping; where it is wrong on purpose, add malformed: true")
 		}
 	}
@@ -194,15 +203,18 @@ func (s *stepReader) step(n *node) *Step {
 	if h := s.values(n.get("headers"), "headers", sc); h != nil {
 		st.HTTP = &HTTPRequest{Headers: h}
 	}
-	s.as(n, st)
+	if verb != Each {
+		s.as(n, st)
+	}
 	s.does(st, value, n, sc)
 	if st.Verb == Each {
+		s.as(n, st) // what a repetition came to is known after it
 		if c := n.get("checks"); c != nil {
 			s.add(c.pos, "an each: observes nothing itself; put the checks below its steps")
 		}
 		return st
 	}
-	st.Checks = s.checks(n.get("checks"), s.checkScope(st, false))
+	st.Checks = s.checks(n.get("checks"), s.checkScope(st))
 	return st
 }
 
@@ -274,9 +286,16 @@ func (s *stepReader) does(st *Step, v, n *node, sc *scope) {
 			s.add(n.pos, "each: needs steps: to repeat")
 			return
 		}
+		outer := maps.Clone(s.names)
 		s.inEach++
 		st.Steps = s.steps(steps)
 		s.inEach--
+		for name := range s.names {
+			if outer[name] == 0 {
+				s.inside[name] = true
+			}
+		}
+		s.names = outer
 	}
 }
 
@@ -340,10 +359,10 @@ func (s *stepReader) http(st *Step, v *node, sc *scope) {
 		if c := v.get(key); c != nil {
 			return template(c, sc, s.mistakes)
 		}
-		return nil
+		return Value{}
 	}
 	st.HTTP.Path, st.HTTP.Body, st.HTTP.Host, st.HTTP.Method = read("path"), read("body"), read("host"), read("method")
-	if st.HTTP.Method == nil {
+	if st.HTTP.Method.IsZero() {
 		s.add(v.pos, "http: needs a method, such as {method: GET}")
 	}
 }
@@ -380,7 +399,7 @@ func (s *stepReader) parallel(st *Step, v *node, sc *scope) {
 			s.known(i, "a request of parallel:", "request", "params", "id")
 			s.text(i.get("request"), i.pos, "the method of a request of parallel:", true)
 		}
-	case v.kind == mappingNode || isConstant(st.Requests):
+	case v.kind == mappingNode || isConstant(st.Requests.form):
 		s.add(v.pos, "parallel: must be a list of requests, or a ${...} that makes one")
 	}
 }

@@ -8,20 +8,40 @@ import (
 
 // Value is a template: a YAML value in which texts may hold ${CEL}. A text that is exactly one ${...} takes the
 // kind of its value; otherwise values are put into the text, texts as they are, all else as JSON. $${ stands for
-// the two characters ${ themselves. Keys hold no ${...}.
-type Value interface {
-	// Render puts the variables in. The result is plain Go: map[string]any, []any, int64, float64, string, bool or
-	// nil; its maps and lists are fresh, but the values that came from vars are shared. It is an error when an
-	// expression cannot be evaluated: a variable or a member is not there.
-	Render(vars map[string]any) (any, error)
-	// Source is the value for people: a text as it was written, all else as JSON.
-	Source() string
+// the two characters ${ themselves. Keys hold no ${...}. The zero Value stands for no value at all.
+type Value struct{ form form }
+
+// form is one kind of template.
+type form interface {
+	render(vars map[string]any) (any, error)
+	source() string
+}
+
+// IsZero says whether nothing was written. A null that was written is not nothing.
+func (v Value) IsZero() bool { return v.form == nil }
+
+// Render puts the variables in. The result is plain Go: map[string]any, []any, int64, float64, string, bool or nil;
+// its maps and lists are fresh, but the values that came from vars are shared. It is an error when an expression
+// cannot be evaluated: a variable or a member is not there. The zero Value gives nil.
+func (v Value) Render(vars map[string]any) (any, error) {
+	if v.form == nil {
+		return nil, nil
+	}
+	return v.form.render(vars)
+}
+
+// Source is the value for people: a text as it was written, all else as JSON.
+func (v Value) Source() string {
+	if v.form == nil {
+		return ""
+	}
+	return v.form.source()
 }
 
 type literal struct{ value any }
 
-func (l literal) Render(map[string]any) (any, error) { return l.value, nil }
-func (l literal) Source() string {
+func (l literal) render(map[string]any) (any, error) { return l.value, nil }
+func (l literal) source() string {
 	if s, ok := l.value.(string); ok {
 		return s
 	}
@@ -30,7 +50,7 @@ func (l literal) Source() string {
 
 // text is a text with expressions in it; a part is either text or an expression.
 type text struct {
-	source string
+	written string
 	parts  []textPart
 }
 
@@ -39,9 +59,9 @@ type textPart struct {
 	expr *Expr
 }
 
-func (t text) Source() string { return t.source }
+func (t text) source() string { return t.written }
 
-func (t text) Render(vars map[string]any) (any, error) {
+func (t text) render(vars map[string]any) (any, error) {
 	if len(t.parts) == 1 {
 		return t.evaluate(t.parts[0], vars)
 	}
@@ -77,13 +97,13 @@ func (t text) evaluate(p textPart, vars map[string]any) (any, error) {
 
 type mapValue struct {
 	keys   []string
-	values []Value
+	values []form
 }
 
-func (m mapValue) Render(vars map[string]any) (any, error) {
+func (m mapValue) render(vars map[string]any) (any, error) {
 	out := make(map[string]any, len(m.keys))
 	for i, k := range m.keys {
-		v, err := m.values[i].Render(vars)
+		v, err := m.values[i].render(vars)
 		if err != nil {
 			return nil, err
 		}
@@ -92,7 +112,7 @@ func (m mapValue) Render(vars map[string]any) (any, error) {
 	return out, nil
 }
 
-func (m mapValue) Source() string {
+func (m mapValue) source() string {
 	parts := make([]string, len(m.keys))
 	for i, k := range m.keys {
 		parts[i] = encodeText(k) + ":" + inner(m.values[i])
@@ -100,12 +120,12 @@ func (m mapValue) Source() string {
 	return "{" + strings.Join(parts, ",") + "}"
 }
 
-type listValue []Value
+type listValue []form
 
-func (l listValue) Render(vars map[string]any) (any, error) {
+func (l listValue) render(vars map[string]any) (any, error) {
 	out := make([]any, len(l))
 	for i, v := range l {
-		r, err := v.Render(vars)
+		r, err := v.render(vars)
 		if err != nil {
 			return nil, err
 		}
@@ -114,7 +134,7 @@ func (l listValue) Render(vars map[string]any) (any, error) {
 	return out, nil
 }
 
-func (l listValue) Source() string {
+func (l listValue) source() string {
 	parts := make([]string, len(l))
 	for i, v := range l {
 		parts[i] = inner(v)
@@ -123,18 +143,18 @@ func (l listValue) Source() string {
 }
 
 // inner is a part's source within JSON.
-func inner(v Value) string {
+func inner(v form) string {
 	switch x := v.(type) {
 	case literal:
 		return jsonCut(x.value, 1000)
 	case text:
-		return encodeText(x.source)
+		return encodeText(x.written)
 	}
-	return v.Source()
+	return v.source()
 }
 
 // isConstant says whether a template holds no expression.
-func isConstant(v Value) bool {
+func isConstant(v form) bool {
 	switch x := v.(type) {
 	case text:
 		return false
@@ -155,7 +175,9 @@ func isConstant(v Value) bool {
 }
 
 // template reads a node as a template.
-func template(n *node, sc *scope, m *mistakes) Value {
+func template(n *node, sc *scope, m *mistakes) Value { return Value{formOf(n, sc, m)} }
+
+func formOf(n *node, sc *scope, m *mistakes) form {
 	switch n.kind {
 	case mappingNode:
 		v := mapValue{}
@@ -164,13 +186,13 @@ func template(n *node, sc *scope, m *mistakes) Value {
 				m.add(e.pos, "a key holds no ${...}; build the whole map in one ${...}")
 			}
 			v.keys = append(v.keys, e.key)
-			v.values = append(v.values, template(e.value, sc, m))
+			v.values = append(v.values, formOf(e.value, sc, m))
 		}
 		return v
 	case listNode:
 		v := make(listValue, 0, len(n.items))
 		for _, i := range n.items {
-			v = append(v, template(i, sc, m))
+			v = append(v, formOf(i, sc, m))
 		}
 		return v
 	}
@@ -180,9 +202,9 @@ func template(n *node, sc *scope, m *mistakes) Value {
 	return literal{n.scalar}
 }
 
-func textTemplate(n *node, s string, sc *scope, m *mistakes) Value {
+func textTemplate(n *node, s string, sc *scope, m *mistakes) form {
 	runes := []rune(s)
-	t := text{source: s}
+	t := text{written: s}
 	var plain []rune
 	flush := func() {
 		if len(plain) > 0 {

@@ -94,7 +94,7 @@ type Step struct {
 	Verb        Verb
 	Method      string       // request, notify, pages: the JSON-RPC method (may hold ${...})
 	MethodValue Value        // the same as a template
-	Params      Value        // nil: no params member
+	Params      Value        // zero: no params member
 	ID          Value        // request: the id to use instead of the session's own
 	IDs         []Value      // raw: wait for replies with these ids
 	Writes      []Value      // raw: one write each; nothing added. A single text is a line: Line is set
