@@ -112,10 +112,10 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusAccepted)
 	case msg.method == "initialize" || msg.method == "ping":
 		// Nothing can come before these answers, so one JSON object is enough.
-		s.requests.Add(1)
-		defer s.requests.Done()
-		if response := hs.answer(msg, hs.session.unrelated); response != nil {
+		if response := hs.answer(msg, hs); response != nil {
 			writeJSON(w, http.StatusOK, response)
+		} else {
+			sessionNotFound(w)
 		}
 	default:
 		s.stream(w, r, hs, []*incoming{msg}, nil)
@@ -134,7 +134,7 @@ func (s *Server) open(w http.ResponseWriter, msg *incoming) {
 	}
 	if !s.register(hs) {
 		hs.cancel()
-		refuse(w, http.StatusServiceUnavailable, errorf(codeInternalError, "The server is shutting down"))
+		shuttingDown(w)
 		return
 	}
 	w.Header().Set(headerSession, hs.id)
@@ -169,8 +169,11 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request, hs *httpSessi
 // stream answers requests on an SSE stream of their own, which ends after the last answer. The requests go on when
 // the connection is lost; the client may resume the stream.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, hs *httpSession, requests []*incoming, refused []*refusal) {
-	st := hs.newStream()
-	s.requests.Add(1)
+	if !s.begin() {
+		shuttingDown(w)
+		return
+	}
+	st := hs.newStream(false)
 	var answers sync.WaitGroup
 	for _, bad := range refused {
 		st.send(hs.encodeRefusal(bad))
@@ -205,16 +208,24 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, errorf(codeInvalidRequest, "Bad request: no %s header", headerSession))
 		return
 	}
+	if !s.begin() {
+		shuttingDown(w)
+		return
+	}
+	s.requests.Done() // a stream of its own is nothing to wait for
 	if last := r.Header.Get(headerLastEventID); last != "" {
 		st, after, ok := hs.findEvent(last)
 		if !ok {
 			refuse(w, http.StatusBadRequest, errorf(codeInvalidRequest, "Bad request: %s is not an event of this session that can still be resumed", headerLastEventID))
 			return
 		}
+		if st.listener {
+			hs.listen(st)
+		}
 		st.serve(w, r, after)
 		return
 	}
-	st := hs.newStream()
+	st := hs.newStream(true)
 	hs.listen(st)
 	st.serve(w, r, 0)
 }
@@ -248,7 +259,7 @@ func (s *Server) lookUp(w http.ResponseWriter, r *http.Request) (hs *httpSession
 		}
 		s.mu.Unlock()
 		if hs == nil {
-			refuse(w, http.StatusNotFound, errorf(codeInvalidRequest, "Session not found: begin a new one with initialize"))
+			sessionNotFound(w)
 			return nil, false
 		}
 	}
@@ -261,6 +272,14 @@ func (s *Server) lookUp(w http.ResponseWriter, r *http.Request) (hs *httpSession
 		return nil, false
 	}
 	return hs, true
+}
+
+func sessionNotFound(w http.ResponseWriter) {
+	refuse(w, http.StatusNotFound, errorf(codeInvalidRequest, "Session not found: begin a new one with initialize"))
+}
+
+func shuttingDown(w http.ResponseWriter) {
+	refuse(w, http.StatusServiceUnavailable, errorf(codeInternalError, "The server is shutting down"))
 }
 
 // register gives the session an id and keeps it, unless the server is shutting down.

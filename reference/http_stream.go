@@ -16,8 +16,9 @@ const retryMillis = 200
 // stream is one SSE stream: its events are kept, so that a client that lost the connection can resume it. At most one
 // connection carries it at a time; a newer one takes it over.
 type stream struct {
-	session *httpSession
-	number  int
+	session  *httpSession
+	number   int
+	listener bool // opened by GET, for messages that belong to no request
 
 	mu         sync.Mutex
 	events     []event
@@ -36,30 +37,31 @@ type event struct {
 }
 
 // newStream makes a stream with an id of its own in the session. Where the revision wants it, its first event only
-// tells the client its place.
-func (hs *httpSession) newStream() *stream {
+// tells the client its place. It counts as carried, for it is about to be served.
+func (hs *httpSession) newStream(listener bool) *stream {
 	hs.streamsMu.Lock()
 	defer hs.streamsMu.Unlock()
 	hs.nextStream++
-	st := &stream{session: hs, number: hs.nextStream, changed: make(chan struct{})}
+	st := &stream{session: hs, number: hs.nextStream, listener: listener, carried: true, changed: make(chan struct{})}
 	if hs.revision().hasPrimingEvents() {
 		st.events = []event{{}}
 	}
 	hs.streams = append(hs.streams, st)
 	if len(hs.streams) > maxStreams {
-		// The oldest that is over makes room; one in use stays.
-		at := slices.IndexFunc(hs.streams, (*stream).over)
-		if at >= 0 {
+		// The oldest that is over, or that nobody listens to, makes room.
+		if at := slices.IndexFunc(hs.streams, (*stream).idle); at >= 0 {
+			old := hs.streams[at]
 			hs.streams = slices.Delete(hs.streams, at, at+1)
+			hs.listeners = slices.DeleteFunc(hs.listeners, func(st *stream) bool { return st == old })
 		}
 	}
 	return st
 }
 
-func (st *stream) over() bool {
+func (st *stream) idle() bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	return st.ended && !st.carried
+	return !st.carried && (st.ended || st.listener)
 }
 
 // change wakes the connection; the caller holds mu.
@@ -149,6 +151,7 @@ func (st *stream) serve(w http.ResponseWriter, r *http.Request, at int) {
 	if st.session.server.flags[FlagReplayForeignStreams] && at > 0 {
 		st.session.replayOthers(w, st)
 	}
+	over := st.session.ctx.Done()
 	for {
 		st.mu.Lock()
 		if st.connection != mine {
@@ -156,7 +159,7 @@ func (st *stream) serve(w http.ResponseWriter, r *http.Request, at int) {
 			return
 		}
 		events := st.events[at:]
-		last := st.ended
+		last := st.ended || over == nil
 		if st.hungUp == mine {
 			events = events[:max(0, st.hangUpAt-at)]
 			last = true
@@ -179,8 +182,8 @@ func (st *stream) serve(w http.ResponseWriter, r *http.Request, at int) {
 		case <-changed:
 		case <-r.Context().Done():
 			return
-		case <-st.session.ctx.Done():
-			return
+		case <-over:
+			over = nil // what was sent before the session ended is still written
 		}
 	}
 }
@@ -215,12 +218,14 @@ func (hs *httpSession) replayOthers(w http.ResponseWriter, but *stream) {
 		st.mu.Lock()
 		for at, e := range st.events {
 			_, _ = w.Write(e.encode(st.eventID(at)))
+			_ = http.NewResponseController(w).Flush()
 		}
 		st.mu.Unlock()
 	}
 }
 
-// listen makes st the stream for messages that belong to no request, and gives it those that are waiting.
+// listen makes st, which is about to be served, the stream for messages that belong to no request, and gives it those
+// that are waiting.
 func (hs *httpSession) listen(st *stream) {
 	hs.streamsMu.Lock()
 	defer hs.streamsMu.Unlock()
@@ -228,7 +233,12 @@ func (hs *httpSession) listen(st *stream) {
 		st.end()
 		return
 	}
-	hs.listeners = append(hs.listeners, st)
+	if !slices.Contains(hs.listeners, st) {
+		hs.listeners = append(hs.listeners, st)
+	}
+	st.mu.Lock()
+	st.carried = true
+	st.mu.Unlock()
 	for _, message := range hs.backlog {
 		st.send(message)
 	}

@@ -131,6 +131,14 @@ func readID(raw json.RawMessage) (json.RawMessage, bool) {
 	return nil, false
 }
 
+// idKey is the same for all ways to write the same id, and different for different ids.
+func idKey(id json.RawMessage) string {
+	if s, ok := asString(id); ok {
+		return `"` + s
+	}
+	return string(id)
+}
+
 func asString(raw json.RawMessage) (string, bool) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || raw[0] != '"' {
@@ -174,7 +182,8 @@ func encodeResult(id json.RawMessage, result any) []byte {
 	}{"2.0", id, result})
 }
 
-// encodeError writes an error response. Without an id the member is left out or null, as lacksID says.
+// encodeError writes an error response. Without an id the member is left out if leaveOutID says so, else
+// null.
 func encodeError(id json.RawMessage, e *rpcError, leaveOutID bool) []byte {
 	if id == nil && !leaveOutID {
 		id = json.RawMessage("null")

@@ -134,6 +134,16 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return err
 }
 
+// begin counts a request that is being answered, so that Shutdown waits for it. It is false while shutting down.
+func (s *Server) begin() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closing {
+		s.requests.Add(1)
+	}
+	return !s.closing
+}
+
 // hostAllowed tells whether host, without a port, is a loopback name or one that WithAllowedHosts named.
 func (s *Server) hostAllowed(host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"))

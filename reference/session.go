@@ -95,7 +95,7 @@ func (s *session) cancelRequest(rawParams json.RawMessage) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if f := s.inFlight[string(id)]; f != nil {
+	if f := s.inFlight[idKey(id)]; f != nil {
 		f.cancelled = true
 		f.cancel()
 	}
@@ -108,7 +108,7 @@ func (s *session) answer(msg *incoming, out sink) []byte {
 	defer cancel()
 	if msg.method != "initialize" { // which cannot be cancelled
 		f := &inFlight{cancel: cancel}
-		key := string(msg.id)
+		key := idKey(msg.id)
 		if err := s.begin(key, msg.method, f); err != nil {
 			return encodeError(msg.id, err, false)
 		}
@@ -125,7 +125,7 @@ func (s *session) begin(key, method string, f *inFlight) *rpcError {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.inFlight[key] != nil {
-		return errorf(codeInvalidRequest, "Invalid request: a request with id %s is still in progress", key)
+		return errorf(codeInvalidRequest, "Invalid request: a request with this id is still in progress")
 	}
 	if method == "tools/call" {
 		if s.calls >= maxCalls {
@@ -229,8 +229,8 @@ func (s *session) settle(msg *incoming) {
 		r.result = result
 	}
 	s.mu.Lock()
-	waiting := s.pending[string(msg.id)]
-	delete(s.pending, string(msg.id))
+	waiting := s.pending[idKey(msg.id)]
+	delete(s.pending, idKey(msg.id))
 	s.mu.Unlock()
 	if waiting != nil {
 		waiting <- r

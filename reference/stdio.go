@@ -14,7 +14,8 @@ import (
 // ServeStdio serves one session: it reads newline-delimited messages from in and writes its own to out, each one a
 // single Write of one whole line. It returns when in ends, after the work in progress has been answered (work that
 // takes longer than two seconds more is dropped): nil, or the first error of reading or writing. If ctx ends first, it
-// returns ctx's error at once and leaves a Read of in behind that never returns unless in is closed.
+// returns ctx's error, after the lines that were already queued, and leaves a Read of in behind that returns only when in
+// is closed.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	w := newLineWriter(out)
 	sess := newSession(s, ctx, w)
@@ -27,21 +28,18 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	var err error
 	select {
 	case err = <-read:
-	case <-ctx.Done():
-		return ctx.Err()
+	case <-ctx.Done(): // which has cancelled the work in progress too
+		err = ctx.Err()
 	case <-w.failed:
 		return w.error()
 	}
 	sess.hangUp()
-	done := make(chan struct{})
-	go func() { work.Wait(); w.close(); <-w.done; close(done) }()
+	go func() { work.Wait(); w.close() }()
 	drained := time.NewTimer(drainTime)
 	defer drained.Stop()
 	select {
-	case <-done:
+	case <-w.done:
 	case <-drained.C:
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 	return errors.Join(err, w.error())
 }
