@@ -1,0 +1,94 @@
+package transport
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
+)
+
+// recorder stands before the sink of one conversation and keeps to the limits.
+type recorder struct {
+	sink   Sink
+	limits Limits
+
+	mu       sync.Mutex
+	messages int   // Receive events kept
+	bytes    int64 // of messages kept
+	dropped  int   // messages not kept and not reported yet
+	stderr   int64 // bytes of standard error kept
+	cut      bool  // a Dropped event said that standard error is not kept any more
+	sealed   bool  // Close has returned, or is about to
+}
+
+func (r *recorder) record(event transcript.Event) {
+	r.mu.Lock()
+	sealed := r.sealed
+	r.mu.Unlock()
+	if !sealed {
+		r.sink.Record(event)
+	}
+}
+
+// failure records what the suite could not do, and returns it as an error.
+func (r *recorder) failure(err error) error {
+	r.record(transcript.Event{Kind: transcript.Failure, Note: err.Error()})
+	return err
+}
+
+// receive records a message, if there is room for it.
+func (r *recorder) receive(event transcript.Event) {
+	size := int64(len(event.Data))
+	if event.SSE != nil {
+		size += int64(len(event.SSE.Event))
+		if event.SSE.ID != nil {
+			size += int64(len(*event.SSE.ID))
+		}
+	}
+	r.mu.Lock()
+	if r.messages >= r.limits.MaxEvents || r.bytes+size > r.limits.MaxBytes {
+		r.dropped++
+		r.mu.Unlock()
+		return
+	}
+	r.messages++
+	r.bytes += size
+	r.mu.Unlock()
+	r.record(event)
+}
+
+// complain records a piece of standard error, if there is room for it.
+func (r *recorder) complain(data []byte) {
+	r.mu.Lock()
+	room := r.limits.MaxStderr - r.stderr
+	kept := data[:min(int64(len(data)), room)]
+	r.stderr += int64(len(kept))
+	cut := len(kept) < len(data) && !r.cut
+	r.cut = r.cut || cut
+	r.mu.Unlock()
+	if len(kept) > 0 {
+		r.record(transcript.Event{Kind: transcript.Stderr, Data: kept})
+	}
+	if cut {
+		r.record(transcript.Event{Kind: transcript.Dropped,
+			Note: fmt.Sprintf("standard error: nothing is kept after the first %d bytes", r.limits.MaxStderr)})
+	}
+}
+
+// flush says how many messages were dropped since the last time.
+func (r *recorder) flush() {
+	r.mu.Lock()
+	dropped := r.dropped
+	r.dropped = 0
+	r.mu.Unlock()
+	if dropped > 0 {
+		r.record(transcript.Event{Kind: transcript.Dropped, Note: fmt.Sprintf("flood: %d further messages dropped", dropped)})
+	}
+}
+
+func (r *recorder) seal() {
+	r.flush()
+	r.mu.Lock()
+	r.sealed = true
+	r.mu.Unlock()
+}
