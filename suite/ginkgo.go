@@ -1,0 +1,142 @@
+package suite
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/onsi/ginkgo/v2"
+	"github.com/onsi/gomega"
+
+	"github.com/mcp-litmus/mcp-litmus/suite/plan"
+	"github.com/mcp-litmus/mcp-litmus/suite/script"
+	"github.com/mcp-litmus/mcp-litmus/suite/verdict"
+)
+
+// Describe adds the suite to a Ginkgo tree: revision > transport > area > exchange > requirement, each spec
+// labelled with its level, area, revision, transport and requirement. Call it where Ginkgo's containers are
+// called. The target is first touched when the first spec runs; Ginkgo's own label filter narrows what is played.
+// It returns true, so that it can stand in a var declaration.
+func Describe(target Target, opts ...Option) bool {
+	s, err := gather(opts)
+	if err != nil {
+		ginkgo.Fail(err.Error(), 1)
+		return false
+	}
+	r := &lazy{target: target, opts: opts, select_: s.options.Select}
+	wanted, _ := plan.Select(s.options.Select)
+	for _, revision := range script.Covered {
+		if len(s.options.Revisions) > 0 && !contains(s.options.Revisions, string(revision)) {
+			continue
+		}
+		ginkgo.Describe(string(revision), func() {
+			ginkgo.Describe(target.Transport(), func() { r.tree(s, revision, wanted) })
+		})
+	}
+	return true
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+// tree adds the containers and specs of one revision.
+func (r *lazy) tree(s *settings, revision script.Revision, wanted plan.Selection) {
+	transport := r.target.Transport()
+	area, group := "", []*script.Exchange(nil)
+	flush := func() {
+		if exchanges := group; len(exchanges) > 0 {
+			ginkgo.Describe(area, func() {
+				for _, ex := range exchanges {
+					ginkgo.Describe(ex.Name, func() { r.specs(s, ex, revision, wanted) })
+				}
+			})
+		}
+		group = nil
+	}
+	for _, ex := range s.library.Exchanges {
+		if !plan.Concerns(s.library, ex, revision, transport) {
+			continue
+		}
+		if ex.Area != area {
+			flush()
+			area = ex.Area
+		}
+		group = append(group, ex)
+	}
+	flush()
+}
+
+func (r *lazy) specs(s *settings, ex *script.Exchange, revision script.Revision, wanted plan.Selection) {
+	transport := r.target.Transport()
+	for _, q := range plan.InForce(s.library, ex, revision, transport) {
+		labels := plan.Labels(q, revision, transport)
+		if !wanted(labels) {
+			continue
+		}
+		key := key{q.ID, ex.Name, string(revision)}
+		ginkgo.It(q.ID, ginkgo.Label(labels...), func(ctx ginkgo.SpecContext) {
+			v, ok := r.verdict(ctx, key)
+			if !ok {
+				ginkgo.Skip("the server does not speak this revision, or could not be driven at it")
+			}
+			switch v.Status {
+			case verdict.Skip:
+				ginkgo.Skip(v.Reason)
+			case verdict.Untested:
+				ginkgo.Skip("untested: " + v.Reason)
+			case verdict.Warn, verdict.Note:
+				ginkgo.AddReportEntry(string(v.Status), v.Text+": "+v.Reason)
+			}
+			gomega.Expect(v).To(Conform(s.strict))
+		})
+	}
+}
+
+// key finds a verdict of a run over one transport.
+type key struct{ requirement, exchange, revision string }
+
+// lazy is a run that starts when its first verdict is asked for.
+type lazy struct {
+	target  Target
+	opts    []Option
+	select_ string
+	once    sync.Once
+	err     error
+	by      map[key]verdict.Verdict
+	problem string
+}
+
+func (r *lazy) verdict(ctx ginkgo.SpecContext, k key) (verdict.Verdict, bool) {
+	r.once.Do(func() {
+		suiteConfig, _ := ginkgo.GinkgoConfiguration()
+		filter := r.select_
+		switch {
+		case filter == "":
+			filter = suiteConfig.LabelFilter
+		case suiteConfig.LabelFilter != "":
+			filter = "(" + filter + ") && (" + suiteConfig.LabelFilter + ")"
+		}
+		var o *Outcome
+		if o, r.err = Run(ctx, r.target, append(r.opts, Select(filter))...); r.err != nil {
+			return
+		}
+		r.by = map[key]verdict.Verdict{}
+		for _, v := range o.Report.Verdicts {
+			r.by[key{v.Requirement, v.Exchange, v.Revision}] = v
+		}
+		r.problem = strings.Join(o.Report.Problems, "; ")
+	})
+	if r.err != nil {
+		ginkgo.Fail(r.err.Error())
+	}
+	if len(r.by) == 0 {
+		ginkgo.Fail("nothing was judged: " + r.problem)
+	}
+	v, ok := r.by[k]
+	return v, ok
+}

@@ -1,0 +1,208 @@
+// Package judge turns a transcript into verdicts. It is a pure function of the transcript and the catalogue: it
+// reads no clock, no file and no socket, so that a recorded run can be judged again at the same result.
+package judge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-litmus/mcp-litmus/suite/observe"
+	"github.com/mcp-litmus/mcp-litmus/suite/plan"
+	"github.com/mcp-litmus/mcp-litmus/suite/script"
+	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
+	"github.com/mcp-litmus/mcp-litmus/suite/verdict"
+)
+
+// SpecificationURL is where the specification's pages are; a requirement's page#anchor is added to revision and slash.
+const SpecificationURL = "https://modelcontextprotocol.io/specification/"
+
+// Run judges a whole transcript: verdicts by revision and transport, oldest revision first, in the catalogue's
+// order. What was planned and selected but not played is an error verdict. An error comes back for a selection
+// that cannot be read.
+func Run(lib *script.Library, run *transcript.Run) ([]verdict.Verdict, error) {
+	wanted, err := plan.Select(run.Header.Options.Select)
+	if err != nil {
+		return nil, err
+	}
+	var out []verdict.Verdict
+	for _, pair := range Pairs(run) {
+		j := &judge{lib: lib, run: run, pair: pair, sessions: map[int]*transcript.Session{}}
+		for _, s := range run.Sessions {
+			j.sessions[s.Number] = s
+		}
+		j.context = j.survey()
+		for _, item := range plan.Plan(lib, j.context) {
+			for _, v := range j.item(item) {
+				if wanted(plan.Labels(lib.Requirement(v.Requirement), pair.Revision, pair.Transport)) {
+					out = append(out, v)
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+// Pair is one revision over one transport.
+type Pair struct {
+	Revision  script.Revision
+	Transport string
+}
+
+// Pairs lists the revisions and transports at which something was played, oldest revision first.
+func Pairs(run *transcript.Run) []Pair {
+	var out []Pair
+	for _, p := range run.Plays {
+		pair := Pair{script.Revision(p.Revision), p.Transport}
+		if !slices.Contains(out, pair) {
+			out = append(out, pair)
+		}
+	}
+	slices.SortFunc(out, func(a, b Pair) int {
+		if c := strings.Compare(string(a.Revision), string(b.Revision)); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Transport, b.Transport)
+	})
+	return out
+}
+
+type judge struct {
+	lib      *script.Library
+	run      *transcript.Run
+	pair     Pair
+	context  *observe.Context
+	sessions map[int]*transcript.Session
+}
+
+// play finds the exchange's play at the pair, or nil.
+func (j *judge) play(name string) *transcript.Play {
+	for _, p := range j.run.Plays {
+		if p.Exchange == name && p.Revision == string(j.pair.Revision) && p.Transport == j.pair.Transport {
+			return p
+		}
+	}
+	return nil
+}
+
+// survey draws the context from the survey's plays, as the player did.
+func (j *judge) survey() *observe.Context {
+	c := &observe.Context{
+		Revision: j.pair.Revision, Transport: j.pair.Transport,
+		Loopback: j.run.Header.Options.Loopback, Absent: plan.Absent(nil),
+	}
+	offer := j.play(plan.Offer)
+	if offer == nil || offer.Session == 0 || offer.Problem != "" {
+		return c
+	}
+	c.Server = plan.Server(c.Vars(nil, j.opening(offer)))
+	offered := j.replay(plan.Offer, c, offer)
+	plan.Context(c, j.lib, offered, nil, j.run.Header.Options)
+	if calls := j.play(plan.Calls); calls != nil {
+		plan.Context(c, j.lib, offered, j.replay(plan.Calls, c, calls), j.run.Header.Options)
+	}
+	return c
+}
+
+func (j *judge) replay(name string, c *observe.Context, p *transcript.Play) map[string]any {
+	ex := j.lib.Exchange(name)
+	if ex == nil {
+		return nil
+	}
+	return observe.Replay(ex, c.Vars(nil, j.opening(p)), p.Events, func(observe.Seen) {})
+}
+
+// opening are the events of the handshake of the play's session.
+func (j *judge) opening(p *transcript.Play) []transcript.Event {
+	if s := j.sessions[p.Session]; s != nil {
+		return s.Events
+	}
+	return nil
+}
+
+// item judges one planned exchange.
+func (j *judge) item(item plan.Item) []verdict.Verdict {
+	ex := item.Exchange
+	requirements := plan.InForce(j.lib, ex, j.pair.Revision, j.pair.Transport)
+	if len(requirements) == 0 {
+		return nil
+	}
+	t := newTally(j, ex)
+	switch {
+	case item.Status != "":
+		for _, q := range requirements {
+			t.add(q, outcome{status: item.Status, reason: item.Reason})
+		}
+	case ex.Watch:
+		t.watch(j.stretches())
+	default:
+		p := j.play(ex.Name)
+		switch {
+		case p == nil && j.run.Complete && j.run.Header.Options.Select != "":
+			return nil
+		case p == nil:
+			for _, q := range requirements {
+				t.add(q, outcome{status: verdict.Error, reason: "it was not played: the run was interrupted"})
+			}
+		default:
+			t.play(p, j.sessions[p.Session])
+		}
+	}
+	return t.verdicts(requirements)
+}
+
+// stretches gathers all that happened at the pair, for watch exchanges.
+func (j *judge) stretches() []observe.Stretch {
+	var out []observe.Stretch
+	for _, s := range j.run.Sessions {
+		if s.Revision == string(j.pair.Revision) && s.Transport == j.pair.Transport {
+			out = append(out, observe.Stretch{Session: s.Number, Negotiated: s.Negotiated, Events: s.Events})
+		}
+	}
+	for _, p := range j.run.Plays {
+		if p.Revision != string(j.pair.Revision) || p.Transport != j.pair.Transport {
+			continue
+		}
+		s := observe.Stretch{Name: p.Exchange, Session: p.Session, Events: p.Events, Malformed: map[int]bool{}}
+		if session := j.sessions[p.Session]; session != nil {
+			s.Negotiated = session.Negotiated
+		}
+		if ex := j.lib.Exchange(p.Exchange); ex != nil {
+			malformed(ex.Steps, s.Malformed)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// malformed marks the steps in which the suite itself may break the protocol.
+func malformed(steps []*script.Step, into map[int]bool) {
+	for _, st := range steps {
+		into[st.Number] = st.Malformed || st.Verb == script.Raw || st.Verb == script.HTTP
+		malformed(st.Steps, into)
+	}
+}
+
+// Server is the name and version that the server gave itself in the first handshake that was answered, or "".
+func Server(run *transcript.Run) string {
+	for _, s := range run.Sessions {
+		doc := observe.Step(&script.Step{Verb: script.Request}, s.Events, nil)
+		result, _ := doc["result"].(map[string]any)
+		info, _ := result["serverInfo"].(map[string]any)
+		if name, ok := info["name"].(string); ok {
+			version, _ := info["version"].(string)
+			return strings.TrimSpace(name + " " + version)
+		}
+	}
+	return ""
+}
+
+// reasonFor puts a play's problem into words.
+func reasonFor(p *transcript.Play) string {
+	if p.Problem != "" {
+		return "the exchange could not be played to its end: " + p.Problem
+	}
+	return "the exchange ended before this step"
+}
+
+func position(p script.Position) string { return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column) }

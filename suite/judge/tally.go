@@ -1,0 +1,236 @@
+package judge
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+
+	"github.com/mcp-litmus/mcp-litmus/suite/observe"
+	"github.com/mcp-litmus/mcp-litmus/suite/script"
+	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
+	"github.com/mcp-litmus/mcp-litmus/suite/verdict"
+)
+
+// outcome is what became of one check.
+type outcome struct {
+	status   verdict.Status
+	reason   string
+	evidence *verdict.Evidence
+}
+
+// tally gathers the outcomes of one exchange's checks: the worst one of each requirement counts.
+type tally struct {
+	j        *judge
+	ex       *script.Exchange
+	by       map[string]outcome
+	duration time.Duration
+}
+
+func newTally(j *judge, ex *script.Exchange) *tally {
+	return &tally{j: j, ex: ex, by: map[string]outcome{}}
+}
+
+// worse orders the statuses: what a further check of the same requirement can make of it. A pass beats skip and
+// untested, because then the requirement was judged.
+var worse = map[verdict.Status]int{
+	verdict.Skip: 1, verdict.Untested: 2, verdict.Pass: 3, verdict.Error: 4, verdict.Note: 5, verdict.Warn: 6, verdict.Fail: 7,
+}
+
+func (t *tally) add(q *script.Requirement, o outcome) {
+	if old, ok := t.by[q.ID]; !ok || worse[o.status] > worse[old.status] {
+		t.by[q.ID] = o
+	}
+}
+
+// verdicts gives one verdict for each requirement, in order.
+func (t *tally) verdicts(requirements []*script.Requirement) []verdict.Verdict {
+	r := t.j.pair.Revision
+	var out []verdict.Verdict
+	for _, q := range requirements {
+		o, ok := t.by[q.ID]
+		if !ok {
+			o = outcome{status: verdict.Untested, reason: "no step that checks it was reached"}
+		}
+		v := verdict.Verdict{
+			Requirement: q.ID, Exchange: t.ex.Name, Area: q.Area, Level: string(q.LevelAt(r)),
+			Revision: string(r), Transport: t.j.pair.Transport, Status: o.status, Reason: o.reason,
+			Text: q.Text, Note: q.Note, Evidence: o.evidence, Duration: t.duration,
+		}
+		if spec := q.SpecAt(r); spec != "" {
+			v.Spec = SpecificationURL + string(r) + "/" + spec
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// play judges the checks of a played exchange.
+func (t *tally) play(p *transcript.Play, s *transcript.Session) {
+	if n := len(p.Events); n > 0 {
+		t.duration = p.Events[n-1].At - p.Events[0].At
+	}
+	var opening []transcript.Event
+	if s != nil {
+		opening = s.Events
+	}
+	var client map[string]any
+	if s != nil {
+		client = s.Client
+	}
+	vars := t.j.context.Vars(client, opening)
+	vars = observe.Replay(t.ex, vars, p.Events, func(seen observe.Seen) {
+		for _, c := range seen.Step.Checks {
+			if q := t.force(c); q != nil {
+				t.add(q, t.step(c, q, seen, p))
+			}
+		}
+	})
+	for _, c := range t.ex.Checks {
+		if q := t.force(c); q != nil {
+			t.add(q, t.check(c, q, vars, p.Events))
+		}
+	}
+}
+
+// force gives the check's requirement when it is in force here.
+func (t *tally) force(c *script.Check) *script.Requirement {
+	q := t.j.lib.Requirement(c.Requirement)
+	if q == nil || !q.InForce(t.j.pair.Revision) {
+		return nil
+	}
+	return q
+}
+
+// step judges a check of one step.
+func (t *tally) step(c *script.Check, q *script.Requirement, seen observe.Seen, p *transcript.Play) outcome {
+	switch {
+	case seen.Empty:
+		return outcome{status: verdict.Untested, reason: orElse(c.Reason, "there was nothing to repeat the step for")}
+	case seen.Err != nil:
+		return outcome{status: verdict.Untested, reason: "what the step needs could not be had: " + seen.Err.Error()}
+	case seen.Left:
+		return outcome{status: verdict.Skip, reason: orElse(c.Reason, fmt.Sprintf("the step does not apply: not %s", seen.Step.When.Source))}
+	case seen.Doc == nil:
+		return outcome{status: verdict.Untested, reason: reasonFor(p)}
+	case seen.Gone && q.LevelAt(t.j.pair.Revision) != script.Advice:
+		return outcome{status: verdict.Untested, reason: "the server had ended the conversation before this step"}
+	}
+	for _, e := range seen.Events {
+		if e.Kind == transcript.Failure {
+			return outcome{
+				status: verdict.Error, reason: "the suite could not carry the step out: " + e.Note,
+				evidence: &verdict.Evidence{Expression: c.That.Source, Position: position(c.Pos), Wire: wireLines(seen.Events)},
+			}
+		}
+	}
+	return t.check(c, q, seen.Vars, seen.Events)
+}
+
+// check judges one check over the variables that it sees.
+func (t *tally) check(c *script.Check, q *script.Requirement, vars map[string]any, events []transcript.Event) outcome {
+	if c.When != nil {
+		if ok, err := c.When.Bool(vars); err != nil || !ok {
+			return outcome{status: verdict.Skip, reason: orElse(c.Reason, "does not apply: not "+c.When.Source)}
+		}
+	}
+	if c.Given != nil {
+		if ok, err := c.Given.Bool(vars); err != nil || !ok {
+			return outcome{status: verdict.Untested, reason: orElse(c.Reason, "there was no occasion to judge it: not "+c.Given.Source)}
+		}
+	}
+	if c.Each == nil {
+		ok, err := c.That.Bool(vars)
+		if err == nil && ok {
+			return outcome{status: verdict.Pass}
+		}
+		return t.broken(c, q, vars, events, nil)
+	}
+	v, err := c.Each.Value(vars)
+	items, isList := v.([]any)
+	if err != nil || !isList {
+		return outcome{status: verdict.Untested, reason: orElse(c.Reason, fmt.Sprintf("what it is about was not seen: %s", c.Each.Source))}
+	}
+	if len(items) == 0 {
+		return outcome{status: verdict.Untested, reason: orElse(c.Reason, fmt.Sprintf("nothing to judge: %s is empty", c.Each.Source))}
+	}
+	var bad []any
+	inner := maps.Clone(vars)
+	for _, it := range items {
+		inner["it"] = it
+		if ok, err := c.That.Bool(inner); err != nil || !ok {
+			bad = append(bad, it)
+		}
+	}
+	if len(bad) == 0 {
+		return outcome{status: verdict.Pass}
+	}
+	inner["it"] = bad[0]
+	o := t.broken(c, q, inner, events, bad[0])
+	o.evidence.Problems = len(bad)
+	o.reason = fmt.Sprintf("%d of %d break it: %s", len(bad), len(items), o.reason)
+	return o
+}
+
+// broken is the outcome of a check that does not hold, with its evidence.
+func (t *tally) broken(c *script.Check, q *script.Requirement, vars map[string]any, events []transcript.Event, item any) outcome {
+	e := &verdict.Evidence{Expression: c.That.Source, Position: position(c.Pos), Wire: wireLines(events)}
+	for _, part := range c.That.Explain(vars) {
+		e.Parts = append(e.Parts, verdict.Part{Source: part.Source, Value: part.Value, Err: part.Err})
+	}
+	if item != nil {
+		e.Item = clip(encode(item), 2000)
+		if o, ok := item.(map[string]any); ok && len(events) == 0 {
+			e.Wire = itemLines(o)
+		}
+	}
+	status := map[script.Level]verdict.Status{
+		script.Must: verdict.Fail, script.MustNot: verdict.Fail, script.Should: verdict.Warn,
+		script.ShouldNot: verdict.Warn, script.Advice: verdict.Note,
+	}[q.LevelAt(t.j.pair.Revision)]
+	return outcome{status: status, reason: because(c, vars, e), evidence: e}
+}
+
+// because says in one sentence why a check does not hold.
+func because(c *script.Check, vars map[string]any, e *verdict.Evidence) string {
+	switch {
+	case vars["timeout"] == true && vars["reply"] == nil:
+		return "no answer came in time"
+	case vars["exit"] != nil && vars["reply"] == nil && strings.Contains(c.That.Source, "error") || vars["exit"] != nil && strings.Contains(c.That.Source, "result"):
+		return fmt.Sprintf("the server's process ended (%s)", encode(vars["exit"]))
+	}
+	var parts []string
+	for _, p := range e.Parts {
+		if p.Source == c.That.Source || len(parts) == 3 {
+			continue
+		}
+		if p.Err != "" {
+			parts = append(parts, fmt.Sprintf("%s: %s", p.Source, p.Err))
+		} else {
+			parts = append(parts, fmt.Sprintf("%s is %s", p.Source, clip(p.Value, 120)))
+		}
+	}
+	text := "not " + c.That.Source
+	if len(parts) > 0 {
+		text += " (" + strings.Join(parts, "; ") + ")"
+	}
+	return text
+}
+
+// watch judges checks over everything that crossed the wire.
+func (t *tally) watch(stretches []observe.Stretch) {
+	vars := t.j.context.Vars(nil, nil)
+	maps.Copy(vars, observe.Watch(t.j.pair.Revision, stretches))
+	for _, c := range t.ex.Checks {
+		if q := t.force(c); q != nil {
+			t.add(q, t.check(c, q, vars, nil))
+		}
+	}
+}
+
+func orElse(s, other string) string {
+	if s != "" {
+		return s
+	}
+	return other
+}

@@ -1,0 +1,137 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-litmus/mcp-litmus/suite/observe"
+	"github.com/mcp-litmus/mcp-litmus/suite/script"
+	"github.com/mcp-litmus/mcp-litmus/suite/verdict"
+)
+
+// Item is one exchange at one revision over one transport, and whether it is to be played.
+type Item struct {
+	Exchange *script.Exchange
+	Status   verdict.Status // "": to be played; else Skip, Untested or Error, and why
+	Reason   string
+}
+
+// Plan lists, in the catalogue's order, every exchange that has a requirement in force at the context's
+// revision and is about its transport. The survey's own exchanges are among them.
+func Plan(lib *script.Library, c *observe.Context) []Item {
+	var items []Item
+	for _, ex := range lib.Exchanges {
+		if !Concerns(lib, ex, c.Revision, c.Transport) {
+			continue
+		}
+		status, reason := applies(lib, ex, c)
+		items = append(items, Item{ex, status, reason})
+	}
+	return items
+}
+
+// Concerns says whether the exchange has something to say at the revision and over the transport.
+func Concerns(lib *script.Library, ex *script.Exchange, r script.Revision, transport string) bool {
+	if !over(ex.Transports, transport) {
+		return false
+	}
+	return len(InForce(lib, ex, r, transport)) > 0 || ex.Name == Offer || ex.Name == Calls
+}
+
+// over says whether transport is among those listed; none listed means all. What is about stdio is about
+// in-memory pipes, too, as they carry the same lines.
+func over(transports []string, transport string) bool {
+	return len(transports) == 0 || slices.Contains(transports, transport)
+}
+
+// InForce lists the requirements that the exchange's checks name and that are in force at the revision and
+// about the transport, in the order of the checks.
+func InForce(lib *script.Library, ex *script.Exchange, r script.Revision, transport string) []*script.Requirement {
+	var out []*script.Requirement
+	add := func(checks []*script.Check) {
+		for _, c := range checks {
+			q := lib.Requirement(c.Requirement)
+			if q != nil && q.InForce(r) && over(q.Transports, transport) && !slices.Contains(out, q) {
+				out = append(out, q)
+			}
+		}
+	}
+	var walk func(steps []*script.Step)
+	walk = func(steps []*script.Step) {
+		for _, st := range steps {
+			add(st.Checks)
+			walk(st.Steps)
+		}
+	}
+	walk(ex.Steps)
+	add(ex.Checks)
+	return out
+}
+
+func applies(lib *script.Library, ex *script.Exchange, c *observe.Context) (verdict.Status, string) {
+	if c.Server == nil && ex.Session != script.Bare && !ex.Watch {
+		return verdict.Untested, "no session could be opened"
+	}
+	for _, need := range ex.Needs {
+		if status, reason := meets(lib, need, c); status != "" {
+			return status, reason
+		}
+	}
+	vars := c.Vars(nil, nil)
+	for _, cond := range []struct {
+		expr   *script.Expr
+		status verdict.Status
+		what   string
+	}{{ex.When, verdict.Skip, "does not apply"}, {ex.Given, verdict.Untested, "this server gives no way to exercise it"}} {
+		if cond.expr == nil {
+			continue
+		}
+		if ok, err := cond.expr.Bool(vars); err != nil || !ok {
+			if ex.Reason != "" {
+				return cond.status, ex.Reason
+			}
+			return cond.status, fmt.Sprintf("%s: not %s", cond.what, cond.expr.Source)
+		}
+	}
+	return "", ""
+}
+
+// meets checks one need: a role by its name, a capability by its path, or with a leading "!" that a capability
+// was not declared.
+func meets(lib *script.Library, need string, c *observe.Context) (verdict.Status, string) {
+	for _, def := range lib.Roles {
+		if def.Name != need {
+			continue
+		}
+		if c.Roles[need] != nil {
+			return "", ""
+		}
+		return verdict.Untested, fmt.Sprintf("no %s is known that plays %q (%s); %s", def.Kind, need, def.Does, def.Add)
+	}
+	path, undeclared := strings.CutPrefix(need, "!")
+	if Declares(c.Server, path) == undeclared {
+		if undeclared {
+			return verdict.Skip, fmt.Sprintf("the server declares the capability %s", path)
+		}
+		return verdict.Skip, fmt.Sprintf("the server does not declare the capability %s", path)
+	}
+	return "", ""
+}
+
+// Declares says whether the server declared a capability, given as a path such as "resources.subscribe": an
+// object, or true.
+func Declares(server map[string]any, path string) bool {
+	var at any = server["capabilities"]
+	for _, part := range strings.Split(path, ".") {
+		o, ok := at.(map[string]any)
+		if !ok {
+			return false
+		}
+		at, ok = o[part]
+		if !ok {
+			return false
+		}
+	}
+	return at != nil && at != false
+}

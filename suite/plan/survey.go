@@ -1,0 +1,271 @@
+// Package survey draws, from what the survey's exchanges saw, what later exchanges rely on: what the server
+// offers, which tools may be called and with which arguments, and who plays which role. It is pure: the player
+// uses it live, the judge on a transcript.
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/mcp-litmus/mcp-litmus/suite/observe"
+	"github.com/mcp-litmus/mcp-litmus/suite/script"
+	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
+)
+
+// The exchanges that make the survey, in the order in which they are played before all others.
+const (
+	Offer = "survey what the server offers"
+	Calls = "survey what the callable tools do"
+)
+
+// Lists are the names under which the Offer exchange stores the lists that it walked; they are the members of
+// the server document, too.
+var Lists = []string{"tools", "resources", "templates", "prompts"}
+
+// Server is the document `server`: capabilities, serverInfo, protocolVersion and instructions from the handshake,
+// and the lists that the Offer exchange stored in vars.
+func Server(vars map[string]any) map[string]any {
+	server := map[string]any{"capabilities": map[string]any{}, "serverInfo": map[string]any{}}
+	if handshake, ok := vars["handshake"].(map[string]any); ok {
+		if result, ok := handshake["result"].(map[string]any); ok {
+			for name, v := range result {
+				if (name == "capabilities" || name == "serverInfo") && !isObject(v) {
+					continue
+				}
+				server[name] = v
+			}
+		}
+	}
+	for _, name := range Lists {
+		server[name] = []any{}
+		if walked, ok := vars[name].(map[string]any); ok {
+			if items, ok := walked["items"].([]any); ok {
+				server[name] = slices.DeleteFunc(slices.Clone(items), func(v any) bool { return !isObject(v) })
+			}
+		}
+	}
+	return server
+}
+
+func isObject(v any) bool { _, ok := v.(map[string]any); return ok }
+
+// Callable are the tools that may be called, in the server's order: objects with name, arguments and tool.
+// With policy "all" that is every tool for which arguments can be made; with "safe" the tools that are annotated
+// read-only, those that litmus.yaml allows, and well-known fixtures; with "none" no tool at all.
+func Callable(lib *script.Library, server map[string]any, opts transcript.Options) []any {
+	out := []any{}
+	if opts.CallTools == "none" {
+		return out
+	}
+	for _, t := range server["tools"].([]any) {
+		tool := t.(map[string]any)
+		name, _ := tool["name"].(string)
+		if needsTask(tool) {
+			continue
+		}
+		if args, ok := told(lib, name, server, opts); ok {
+			out = append(out, call(tool, args))
+			continue
+		}
+		if opts.CallTools != "all" && !readOnly(tool) {
+			continue
+		}
+		if args, err := Sample(tool["inputSchema"]); err == nil {
+			out = append(out, call(tool, args))
+		}
+	}
+	return out
+}
+
+func call(tool map[string]any, args map[string]any) any {
+	if args == nil {
+		args = map[string]any{}
+	}
+	return map[string]any{"name": tool["name"], "arguments": args, "tool": tool}
+}
+
+// needsTask says whether the tool can only be called as a task.
+// Source: 2025-11-25, Tasks, "Tool-Level Negotiation".
+func needsTask(tool map[string]any) bool {
+	execution, _ := tool["execution"].(map[string]any)
+	return execution["taskSupport"] == "required"
+}
+
+func readOnly(tool map[string]any) bool {
+	annotations, _ := tool["annotations"].(map[string]any)
+	return annotations["readOnlyHint"] == true
+}
+
+// told gives the arguments that litmus.yaml or a well-known fixture names for the tool.
+func told(lib *script.Library, name string, server map[string]any, opts transcript.Options) (map[string]any, bool) {
+	for _, a := range opts.Allow {
+		if a.Name == name {
+			return a.Arguments, true
+		}
+	}
+	for _, role := range slices.Sorted(maps.Keys(opts.Roles)) {
+		if opts.Roles[role].Name == name && kindOf(lib, role) == "tool" {
+			return opts.Roles[role].Arguments, true
+		}
+	}
+	for _, def := range lib.Roles {
+		if def.Kind != "tool" {
+			continue
+		}
+		if k, ok := known(def, server, name); ok {
+			return k.Arguments, true
+		}
+	}
+	return nil, false
+}
+
+func kindOf(lib *script.Library, role string) string {
+	for _, def := range lib.Roles {
+		if def.Name == role {
+			return def.Kind
+		}
+	}
+	return ""
+}
+
+// known finds the definition's well-known fixture of that name (or URI) on this server.
+func known(def *script.RoleDefinition, server map[string]any, name string) (script.KnownRole, bool) {
+	for _, k := range def.Known {
+		if k.Name != name && k.URI != name {
+			continue
+		}
+		if k.When != nil {
+			if ok, err := k.When.Bool(map[string]any{"server": server}); err != nil || !ok {
+				continue
+			}
+		}
+		return k, true
+	}
+	return script.KnownRole{}, false
+}
+
+// Roles fills the roles: from litmus.yaml, else from well-known fixtures that the server offers, else from what
+// the survey shows; tools only among callable. calls are the outcomes of the Calls exchange. A role that nothing
+// fills is absent.
+func Roles(lib *script.Library, server map[string]any, callable, calls []any, opts transcript.Options) map[string]any {
+	roles := map[string]any{}
+	for _, def := range lib.Roles {
+		if def.Kind == "tool" && opts.CallTools == "none" {
+			continue
+		}
+		if r, ok := opts.Roles[def.Name]; ok {
+			roles[def.Name] = roleDoc(r.Name, r.URI, r.Arguments, find(server, def.Kind, r.Name, r.URI))
+			continue
+		}
+		if r, ok := fill(def, server, callable, calls); ok {
+			roles[def.Name] = r
+		}
+	}
+	return roles
+}
+
+func fill(def *script.RoleDefinition, server map[string]any, callable, calls []any) (map[string]any, bool) {
+	for _, k := range def.Known {
+		offered := find(server, def.Kind, k.Name, k.URI)
+		if offered == nil {
+			continue
+		}
+		if _, ok := known(def, server, k.Name+k.URI); ok {
+			return roleDoc(k.Name, k.URI, k.Arguments, offered), true
+		}
+	}
+	if def.Survey != nil {
+		v, err := def.Survey.Value(map[string]any{"server": server, "callable": callable})
+		if r, ok := v.(map[string]any); err == nil && ok {
+			if def.Kind != "tool" || isCallable(callable, r["name"]) {
+				return r, true
+			}
+		}
+	}
+	if def.Shows != nil {
+		for _, c := range calls {
+			outcome := c.(map[string]any)
+			it, _ := outcome["it"].(map[string]any)
+			reply, _ := outcome["call"].(map[string]any)
+			if it == nil || reply["result"] == nil {
+				continue
+			}
+			ok, err := def.Shows.Bool(map[string]any{
+				"tool": it["tool"], "arguments": it["arguments"], "result": reply["result"], "server": server,
+			})
+			if err == nil && ok {
+				return it, true
+			}
+		}
+	}
+	return nil, false
+}
+
+func isCallable(callable []any, name any) bool {
+	return slices.ContainsFunc(callable, func(c any) bool { return c.(map[string]any)["name"] == name })
+}
+
+func roleDoc(name, uri string, args map[string]any, offered map[string]any) map[string]any {
+	doc := map[string]any{}
+	if name != "" {
+		if args == nil {
+			args = map[string]any{}
+		}
+		doc["name"], doc["arguments"] = name, args
+	}
+	if uri != "" {
+		doc["uri"] = uri
+	}
+	if offered != nil && name != "" && offered["inputSchema"] != nil {
+		doc["tool"] = offered
+	}
+	return doc
+}
+
+// find gives the offered tool, prompt, resource or template with that name or URI, or nil.
+func find(server map[string]any, kind, name, uri string) map[string]any {
+	list := map[string]string{"tool": "tools", "prompt": "prompts", "resource": "resources", "template": "templates"}[kind]
+	member, want := "name", name
+	if uri != "" {
+		member, want = "uri", uri
+		if kind == "template" {
+			member = "uriTemplate"
+		}
+	}
+	items, _ := server[list].([]any)
+	for _, item := range items {
+		if o := item.(map[string]any); o[member] == want {
+			return o
+		}
+	}
+	return nil
+}
+
+// Absent names things that the server does not offer: tool, prompt, resource (a URI), method and cursor.
+func Absent(server map[string]any) map[string]any {
+	tool, prompt := "litmus_absent_tool", "litmus_absent_prompt"
+	for n := 2; find(server, "tool", tool, "") != nil; n++ {
+		tool = fmt.Sprintf("litmus_absent_tool_%d", n)
+	}
+	for n := 2; find(server, "prompt", prompt, "") != nil; n++ {
+		prompt = fmt.Sprintf("litmus_absent_prompt_%d", n)
+	}
+	return map[string]any{
+		"tool": tool, "prompt": prompt, "resource": "litmus-absent://nowhere/nothing",
+		"method": "litmus/absent-method", "cursor": "litmus-absent-cursor",
+	}
+}
+
+// Context fills a context from the variables that the survey's exchanges left: offer after Offer, calls after
+// Calls (nil when it was not played).
+func Context(c *observe.Context, lib *script.Library, offer, calls map[string]any, opts transcript.Options) {
+	c.Server = Server(offer)
+	c.Absent = Absent(c.Server)
+	c.Callable = Callable(lib, c.Server, opts)
+	var outcomes []any
+	if calls != nil {
+		outcomes, _ = calls["calls"].([]any)
+	}
+	c.Roles = Roles(lib, c.Server, c.Callable, outcomes, opts)
+}

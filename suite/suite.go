@@ -1,0 +1,244 @@
+// Package suite runs the conformance suite against an MCP server: from a plain go test (Test), inside a Ginkgo
+// suite (Describe), or from any program (Run). All three, and the command line, are the same run underneath.
+//
+//	func TestMyServer(t *testing.T) {
+//		suite.Test(t, suite.Command("node", "server.js"))
+//	}
+package suite
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/mcp-litmus/mcp-litmus/fixtures"
+	"github.com/mcp-litmus/mcp-litmus/suite/judge"
+	"github.com/mcp-litmus/mcp-litmus/suite/plan"
+	"github.com/mcp-litmus/mcp-litmus/suite/play"
+	"github.com/mcp-litmus/mcp-litmus/suite/script"
+	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
+	"github.com/mcp-litmus/mcp-litmus/suite/transport"
+	"github.com/mcp-litmus/mcp-litmus/suite/verdict"
+)
+
+// Version is the version of the suite, as reports and transcripts name it.
+const Version = "0.1.0-dev"
+
+// Target is the server under test and how to reach it.
+type Target = transport.Target
+
+// Command is a server that is started as a child process and talks over stdio.
+func Command(argv ...string) Target { return transport.Command(argv, transport.CommandOptions{}) }
+
+// URL is a server that runs already and talks Streamable HTTP. The error is about the URL.
+func URL(endpoint string) (Target, error) { return transport.URL(endpoint, transport.URLOptions{}) }
+
+// Handler is an HTTP handler in this process, the MCP endpoint, served on a loopback port during the run.
+func Handler(h http.Handler) Target { return transport.Handler(h) }
+
+// Pipe is a server in this process that reads lines from in and writes lines to out until in ends.
+func Pipe(serve func(ctx context.Context, in io.Reader, out io.Writer) error) Target {
+	return transport.Pipe(serve)
+}
+
+type settings struct {
+	options   transcript.Options
+	exchanges []fs.FS
+	secrets   []string
+	jobs      int
+	opening   time.Duration
+	strict    bool
+	planned   func(int)
+	played    func(*transcript.Play)
+	library   *script.Library
+}
+
+// Option changes how a run is done.
+type Option func(*settings)
+
+// Revisions are the protocol revisions to judge at; by default all that the server speaks.
+func Revisions(revisions ...string) Option {
+	return func(s *settings) { s.options.Revisions = revisions }
+}
+
+// Select narrows the run by a label filter in Ginkgo's language, such as "tools && MUST".
+func Select(filter string) Option { return func(s *settings) { s.options.Select = filter } }
+
+// CallTools says which tools may be called: "safe" (the default: annotated read-only, allowed or well known),
+// "all" or "none".
+func CallTools(policy string) Option { return func(s *settings) { s.options.CallTools = policy } }
+
+// Role says which tool, prompt or resource of the server plays a part in exchanges.
+func Role(name string, role transcript.Role) Option {
+	return func(s *settings) {
+		if s.options.Roles == nil {
+			s.options.Roles = map[string]transcript.Role{}
+		}
+		s.options.Roles[name] = role
+	}
+}
+
+// Allow names a tool that may be called with these arguments.
+func Allow(tool string, arguments map[string]any) Option {
+	return func(s *settings) {
+		s.options.Allow = append(s.options.Allow, transcript.Role{Name: tool, Arguments: arguments})
+	}
+}
+
+// Timeout bounds each wait for the server; 10 s by default.
+func Timeout(d time.Duration) Option { return func(s *settings) { s.options.Timeout = d } }
+
+// StartTimeout bounds a handshake, a cold start of the server included; 30 s by default.
+func StartTimeout(d time.Duration) Option { return func(s *settings) { s.opening = d } }
+
+// Jobs is how many exchanges are played side by side; 4 by default.
+func Jobs(n int) Option { return func(s *settings) { s.jobs = n } }
+
+// Strict makes a broken SHOULD count as a failure.
+func Strict() Option { return func(s *settings) { s.strict = true } }
+
+// Exchanges adds exchanges (and requirements) of one's own from YAML files.
+func Exchanges(fsys fs.FS) Option {
+	return func(s *settings) { s.exchanges = append(s.exchanges, fsys) }
+}
+
+// Secrets are values that must not appear in transcripts and reports.
+func Secrets(values ...string) Option {
+	return func(s *settings) { s.secrets = append(s.secrets, values...) }
+}
+
+// Progress is told how many exchanges will be played, and of each that was.
+func Progress(planned func(n int), played func(exchange, revision string)) Option {
+	return func(s *settings) {
+		s.planned = planned
+		s.played = func(p *transcript.Play) { played(p.Exchange, p.Revision) }
+	}
+}
+
+// Outcome is what a run gives.
+type Outcome struct {
+	Report     *verdict.Report
+	Transcript *transcript.Run // the evidence, secrets redacted; judging it again gives the same verdicts
+	Strict     bool
+}
+
+// Conforms says whether the server meets what was judged.
+func (o *Outcome) Conforms() bool { return o.Report.Conforms(o.Strict) }
+
+func gather(opts []Option) (*settings, error) {
+	s := &settings{}
+	s.options.CallTools = "safe"
+	for _, o := range opts {
+		o(s)
+	}
+	switch s.options.CallTools {
+	case "safe", "all", "none":
+	default:
+		return nil, fmt.Errorf("which tools may be called is %q; it must be safe, all or none", s.options.CallTools)
+	}
+	for _, r := range s.options.Revisions {
+		if _, err := script.ParseRevision(r); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := plan.Select(s.options.Select); err != nil {
+		return nil, err
+	}
+	var err error
+	if len(s.exchanges) == 0 {
+		s.library, err = script.Default()
+	} else {
+		s.library, err = script.Load(fixtures.FS, s.exchanges...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for name := range s.options.Roles {
+		if s.library.Role(name) == nil {
+			return nil, fmt.Errorf("there is no role %q; `mcp-litmus list --roles` lists them", name)
+		}
+	}
+	return s, nil
+}
+
+// Run runs the suite against the target. An error means that the options or files are wrong; whatever the server
+// does, even not to start at all, is told by the report (see its Problems and Complete).
+func Run(ctx context.Context, target Target, opts ...Option) (*Outcome, error) {
+	s, err := gather(opts)
+	if err != nil {
+		return nil, err
+	}
+	s.options.Loopback = loopback(target)
+	started := time.Now()
+	wanted, _ := plan.Select(s.options.Select)
+	run, problems := play.Run(ctx, play.Config{
+		Library: s.library, Target: target, Options: s.options, Jobs: s.jobs, Opening: s.opening,
+		Planned: s.planned, Played: s.played,
+		Select: func(ex *script.Exchange, r script.Revision) bool {
+			for _, q := range plan.InForce(s.library, ex, r, target.Transport()) {
+				if wanted(plan.Labels(q, r, target.Transport())) {
+					return true
+				}
+			}
+			return false
+		},
+	})
+	if s.options.Timeout == 0 {
+		s.options.Timeout = play.DefaultTimeout
+	}
+	run.Header = transcript.Header{
+		Format: transcript.FormatName, Suite: Version, Catalogue: s.library.Digest, Started: started.UTC(),
+		Target: target.String(), Options: s.options, Problems: problems, Duration: time.Since(started),
+	}
+	return conclude(s, transcript.NewRedactor(s.secrets...).Run(run))
+}
+
+// Judge judges a recorded run again. The options that the run was made with are in the transcript; of opts, only
+// Exchanges and Strict matter.
+func Judge(r io.Reader, opts ...Option) (*Outcome, error) {
+	s, err := gather(opts)
+	if err != nil {
+		return nil, err
+	}
+	run, err := transcript.Read(r)
+	if err != nil {
+		return nil, err
+	}
+	return conclude(s, run)
+}
+
+func conclude(s *settings, run *transcript.Run) (*Outcome, error) {
+	verdicts, err := judge.Run(s.library, run)
+	if err != nil {
+		return nil, err
+	}
+	h := run.Header
+	report := &verdict.Report{
+		Suite: h.Suite, Catalogue: h.Catalogue, Target: h.Target, Server: judge.Server(run), Started: h.Started,
+		Duration: h.Duration, Complete: run.Complete, Problems: h.Problems, Verdicts: verdicts,
+	}
+	for _, p := range judge.Pairs(run) {
+		report.Runs = append(report.Runs, verdict.Run{Revision: string(p.Revision), Transport: p.Transport})
+	}
+	return &Outcome{Report: report, Transcript: run, Strict: s.strict}, nil
+}
+
+// loopback says whether the target is surely on this machine: a URL with a loopback host, or no URL at all.
+func loopback(t Target) bool {
+	at, ok := t.(interface{ Endpoint() string })
+	if !ok {
+		return true
+	}
+	u, err := url.Parse(at.Endpoint())
+	if err != nil {
+		return false
+	}
+	host := u.Hostname()
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
