@@ -106,7 +106,7 @@ func facts(e *verdict.Evidence, l limits) []fact {
 		return nil
 	}
 	var out []fact
-	add := func(label, text string) { out = append(out, fact{label, cutMiddle(printable(text), l.text)}) }
+	add := func(label, text string) { out = append(out, fact{label, excerpt(text, l.text)}) }
 	if e.Expression != "" {
 		add("check", e.Expression)
 	}
@@ -154,7 +154,7 @@ func wireFacts(lines []verdict.Line, l limits) []fact {
 		case "received":
 			label = receivedMark
 		}
-		out = append(out, fact{label, fmt.Sprintf("%.3fs %s", line.At.Seconds(), cutMiddle(printable(line.Text), l.text))})
+		out = append(out, fact{label, fmt.Sprintf("%.3fs %s", line.At.Seconds(), excerpt(line.Text, l.text))})
 	}
 	return out
 }

@@ -99,7 +99,7 @@ func newSuite(r *verdict.Report, name string) reporters.JUnitTestSuite {
 		{"suite", r.Suite}, {"catalogue", r.Catalogue}, {"target", r.Target}, {"server", r.Server}, {"select", r.Select},
 	} {
 		if p[1] != "" {
-			s.Properties.Properties = append(s.Properties.Properties, reporters.JUnitProperty{Name: p[0], Value: cutMiddle(printable(p[1]), 1000)})
+			s.Properties.Properties = append(s.Properties.Properties, reporters.JUnitProperty{Name: p[0], Value: excerpt(p[1], 1000)})
 		}
 	}
 	return s
@@ -111,16 +111,16 @@ func junitCase(v *verdict.Verdict, strict bool) reporters.JUnitTestCase {
 		Classname: strings.ReplaceAll(printable(v.Area), "/", "."),
 		Status:    string(v.Status),
 	}
-	message := cutMiddle(printable(v.Reason), 1000)
+	message := excerpt(v.Reason, 1000)
 	body := func() string {
-		return cutMiddle(printableLines(evidenceText(v, longEvidence)), junitText)
+		return printableLines(cutMiddle(evidenceText(v, longEvidence), junitText))
 	}
 	switch status := v.Status; {
 	case v.Known != "":
-		c.Skipped = &reporters.JUnitSkipped{Message: "known: " + cutMiddle(printable(v.Known), 1000)}
+		c.Skipped = &reporters.JUnitSkipped{Message: "known: " + excerpt(v.Known, 1000)}
 		c.SystemOut = body()
 	case status == verdict.Fail, status == verdict.Warn && strict:
-		c.Failure = &reporters.JUnitFailure{Message: message, Type: v.Level, Description: body()}
+		c.Failure = &reporters.JUnitFailure{Message: message, Type: printable(v.Level), Description: body()}
 	case status == verdict.Error:
 		c.Error = &reporters.JUnitError{Message: message, Type: string(verdict.Error), Description: body()}
 	case status == verdict.Skip:

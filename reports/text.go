@@ -14,6 +14,9 @@ import (
 // that is not UTF-8 becomes ‹FF›.
 func printable(s string) string { return visible(s, false) }
 
+// excerpt is s cut in its middle to about max bytes and made printable.
+func excerpt(s string, max int) string { return printable(cutMiddle(s, max)) }
+
 // printableLines is printable, but line feeds stay.
 func printableLines(s string) string { return visible(s, true) }
 
@@ -48,11 +51,13 @@ func cutMiddle(s string, max int) string {
 		return s
 	}
 	head, tail := max*2/3, len(s)-max/3
-	for head > 0 && !utf8.RuneStart(s[head]) {
-		head--
-	}
-	for tail < len(s) && !utf8.RuneStart(s[tail]) {
-		tail++
+	for range utf8.UTFMax - 1 { // no more: in what is not UTF-8 there may be no beginning for long
+		if head > 0 && !utf8.RuneStart(s[head]) {
+			head--
+		}
+		if tail < len(s) && !utf8.RuneStart(s[tail]) {
+			tail++
+		}
 	}
 	return fmt.Sprintf("%s … %s cut … %s", s[:head], plural(tail-head, "byte"), s[tail:])
 }
@@ -130,6 +135,9 @@ func wrapLine(line string, max int) []string {
 		default:
 			out, line = append(out, line[:end]), line[end:]
 		}
+	}
+	if line == "" {
+		return out
 	}
 	return append(out, line)
 }
