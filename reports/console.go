@@ -132,7 +132,7 @@ func (c *console) table(run verdict.Run) {
 		name = max(name, columns(printable(a)))
 	}
 	if c.o.Width > 0 {
-		name = min(name, max(c.o.Width-50, 16))
+		name = min(name, max(c.o.Width-47, 16))
 	}
 	row := func(label string, cell func(verdict.Status) string, st func(verdict.Status, style) style) {
 		label = fit(label, name)
