@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/mcp-litmus/mcp-litmus/suite/verdict"
@@ -159,15 +160,22 @@ func wireFacts(lines []verdict.Line, l limits) []fact {
 	return out
 }
 
+// Evidence writes what one verdict rests on, as plain text of several lines: the requirement, why, the check with
+// the values of its parts, and what crossed the wire. It holds no control characters but line feeds.
+func Evidence(w io.Writer, v verdict.Verdict) {
+	_, _ = io.WriteString(w, evidenceText(&v, longEvidence))
+}
+
 // evidenceText is everything that is known of a verdict, as plain text of several lines.
 func evidenceText(v *verdict.Verdict, l limits) string {
 	var b strings.Builder
 	put := func(label, text string) {
 		if text != "" {
-			fmt.Fprintf(&b, "%s%s\n", pad(label, 10), printable(text))
+			fmt.Fprintf(&b, "%s%s\n", pad(printable(label), 10), printable(text))
 		}
 	}
 	put(v.Level, v.Text)
+	put("", v.Requirement)
 	put("spec", v.Spec)
 	put("read as", v.Note)
 	put("why", v.Reason)

@@ -81,7 +81,12 @@ func runs(r *verdict.Report) []verdict.Run {
 	return out
 }
 
-func place(revision, transport string) string { return revision + " over " + transport }
+func place(revision, transport string) string {
+	if transport == "" {
+		return revision
+	}
+	return revision + " over " + transport
+}
 
 // places says where vs happened: "2025-11-25 over stdio, streamable-http; 2024-11-05 over stdio".
 func places(vs []*verdict.Verdict) string {
