@@ -91,6 +91,7 @@ type Expr struct {
 	Source string
 	Pos    Position
 
+	env   *cel.Env
 	ast   *cel.Ast
 	plan  func() (cel.Program, error)
 	trace func() (cel.Program, error)
@@ -147,7 +148,7 @@ func compile(src string, locate func(offset int) Position, sc *scope, m *mistake
 		}
 		return nil
 	}
-	e := &Expr{Source: src, Pos: locate(0), ast: checked}
+	e := &Expr{Source: src, Pos: locate(0), env: env, ast: checked}
 	e.plan = sync.OnceValues(func() (cel.Program, error) { return env.Program(checked) })
 	e.trace = sync.OnceValues(func() (cel.Program, error) {
 		return env.Program(checked, cel.EvalOptions(cel.OptTrackState))

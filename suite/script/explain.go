@@ -1,6 +1,9 @@
 package script
 
 import (
+	"iter"
+	"maps"
+	"slices"
 	"strings"
 
 	"cel.dev/cel-go/cel"
@@ -57,6 +60,8 @@ type explainer struct {
 	whole bool // the last part is the whole expression
 }
 
+func (x *explainer) info() *ast.SourceInfo { return x.expr.ast.NativeRep().SourceInfo() }
+
 func (x *explainer) value(e ast.Expr) (ref.Val, bool) {
 	if e.Kind() == ast.LiteralKind {
 		return e.AsLiteral(), true
@@ -80,7 +85,7 @@ func (x *explainer) add(e ast.Expr) {
 	if !ok || e.Kind() == ast.LiteralKind {
 		return
 	}
-	source, err := cel.ExprToString(e, x.expr.ast.NativeRep().SourceInfo())
+	source, err := cel.ExprToString(e, x.info())
 	if err != nil || strings.Contains(source, "@") && strings.Contains(source, "@result") {
 		return
 	}
@@ -122,23 +127,52 @@ func (x *explainer) walk(e ast.Expr) {
 			x.walk(i.AsMapEntry().Value())
 		}
 	case ast.ComprehensionKind:
-		x.comprehension(e.AsComprehension())
+		x.comprehension(e)
 		x.add(e)
 	}
 }
 
-// selection shows a.b.c whole; when a member is missing, also the deepest part that is there.
+// selection shows a.b.c whole; of has(a.b.c), and when a member is missing, also the deepest part that is there.
 func (x *explainer) selection(e ast.Expr) {
-	s := e.AsSelect()
-	operand := s.Operand()
+	operand := e.AsSelect().Operand()
 	switch {
 	case operand.Kind() == ast.IdentKind && operand.AsIdent() == presence:
-	case s.IsTestOnly() || x.failed(e):
-		x.walk(operand)
 	case !isPath(operand):
 		x.walk(operand)
+	case e.AsSelect().IsTestOnly() || x.failed(e):
+		x.deepest(operand)
 	}
 	x.add(e)
+}
+
+// deepest shows the longest part of a path that has a value.
+func (x *explainer) deepest(path ast.Expr) {
+	for ; ; path = path.AsSelect().Operand() {
+		if v, ok := x.lookUp(path); ok {
+			if source, err := cel.ExprToString(path, x.info()); err == nil {
+				x.put(Part{Source: source, Value: jsonCut(v, maxPart)})
+			}
+			return
+		}
+		if path.Kind() != ast.SelectKind {
+			return
+		}
+	}
+}
+
+// lookUp is the value of a path in the variables: CEL evaluates a path as one, and notes no value of its parts.
+func (x *explainer) lookUp(path ast.Expr) (any, bool) {
+	if path.Kind() == ast.IdentKind {
+		v, ok := x.vars[strings.TrimPrefix(path.AsIdent(), ".")]
+		return v, ok
+	}
+	v, ok := x.lookUp(path.AsSelect().Operand())
+	m, isMap := v.(map[string]any)
+	if !ok || !isMap {
+		return nil, false
+	}
+	v, ok = m[path.AsSelect().FieldName()]
+	return v, ok
 }
 
 // isPath says whether e is a name or members of a name: a.b.c.
@@ -226,20 +260,76 @@ func jsonText(v any) string {
 	return s
 }
 
-// comprehension shows the range and, where it stopped at an item that decided, what held of that item.
-func (x *explainer) comprehension(c ast.ComprehensionExpr) {
+// comprehension shows the range and, where one item decided (an all that is false, an exists that is true, an
+// error), that item and what held of it.
+func (x *explainer) comprehension(e ast.Expr) {
+	c := e.AsComprehension()
 	x.walk(c.IterRange())
-	step := c.LoopStep()
-	if step.Kind() != ast.CallKind {
+	if c.LoopStep().Kind() != ast.CallKind || len(c.LoopStep().AsCall().Args()) != 2 {
 		return
 	}
-	call := step.AsCall()
-	result, ok := x.value(c.Result())
-	switch {
-	case call.FunctionName() == operators.LogicalAnd && ok && result != types.True:
-	case call.FunctionName() == operators.LogicalOr && ok && result != types.False:
+	var decisive types.Bool
+	switch c.LoopStep().AsCall().FunctionName() {
+	case operators.LogicalAnd:
+	case operators.LogicalOr:
+		decisive = types.True
 	default:
 		return
 	}
-	x.walk(call.Args()[1])
+	whole, ok := x.value(e)
+	if !ok || whole != decisive && !types.IsError(whole) {
+		return
+	}
+	items, ok := x.value(c.IterRange())
+	if !ok || types.IsError(items) {
+		return
+	}
+	predicate := c.LoopStep().AsCall().Args()[1]
+	program, err := x.expr.env.PlanProgram(ast.NewAST(predicate, x.info()), cel.EvalOptions(cel.OptTrackState))
+	if err != nil {
+		return
+	}
+	for key, item := range pairs(native(items)) {
+		vars := maps.Clone(x.vars)
+		if vars == nil {
+			vars = map[string]any{}
+		}
+		shown := Part{Source: c.IterVar(), Value: jsonCut(item, maxPart)}
+		if vars[c.IterVar()] = item; c.HasIterVar2() {
+			vars[c.IterVar()], vars[c.IterVar2()] = key, item
+			shown.Source = c.IterVar2()
+		} else if _, isMap := native(items).(map[string]any); isMap {
+			vars[c.IterVar()] = key // a map is gone through by its keys
+			shown.Value = jsonCut(key, maxPart)
+		}
+		out, details, _ := program.Eval(activation(vars))
+		if out != decisive && !types.IsError(out) || details == nil {
+			continue
+		}
+		x.put(shown)
+		inner := &explainer{expr: x.expr, vars: vars, state: details.State(), seen: x.seen, parts: x.parts}
+		inner.walk(predicate)
+		x.parts = inner.parts
+		return
+	}
+}
+
+// pairs goes through a list by index or through a map by key, in order.
+func pairs(v any) iter.Seq2[any, any] {
+	return func(yield func(any, any) bool) {
+		switch x := v.(type) {
+		case []any:
+			for i, item := range x {
+				if !yield(int64(i), item) {
+					return
+				}
+			}
+		case map[string]any:
+			for _, k := range slices.Sorted(maps.Keys(x)) {
+				if !yield(k, x[k]) {
+					return
+				}
+			}
+		}
+	}
 }

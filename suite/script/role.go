@@ -8,7 +8,7 @@ import (
 var roleName = regexp.MustCompile(`^[a-z0-9]+(?:-[a-z0-9]+)*$`)
 
 func (r *reader) role(n *node) *RoleDefinition {
-	r.known(n, "a role", "role", "kind", "does", "add", "known", "survey", "shows")
+	r.known(n, "a role", "role", "kind", "does", "add", "apart", "known", "survey", "shows")
 	d := &RoleDefinition{Pos: n.pos}
 	d.Name = r.text(n.get("role"), n.pos, "the name of the role", true)
 	if d.Name != "" && !roleName.MatchString(d.Name) {
@@ -23,6 +23,7 @@ func (r *reader) role(n *node) *RoleDefinition {
 	d.Kind = r.choice(n.get("kind"), "kind", "", "tool", "prompt", "resource", "template")
 	d.Does = r.text(n.get("does"), n.pos, "does, which says what it does,", true)
 	d.Add = r.text(n.get("add"), n.pos, "add, which says what to put into litmus.yaml,", true)
+	d.Apart = r.choice(n.get("apart"), "apart", "false", "true", "false") == "true"
 	d.Survey = r.expr(n.get("survey"), "survey", context(nil, "the survey is all that is known here"))
 	shown := context([]string{"tool", "arguments", "result"}, "only tool, arguments and result are known here")
 	if d.Shows = r.expr(n.get("shows"), "shows", shown); d.Shows != nil && d.Shows.constant() {

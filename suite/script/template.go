@@ -51,7 +51,7 @@ func (l literal) source() string {
 // text is a text with expressions in it; a part is either text or an expression.
 type text struct {
 	written string
-	parts  []textPart
+	parts   []textPart
 }
 
 type textPart struct {
