@@ -92,6 +92,9 @@ type Header struct {
 	Started   time.Time `json:"started"`
 	Target    string    `json:"target"` // for people; secrets redacted
 	Options   Options   `json:"options"`
+	// Problems say what kept a part of the run from being carried out, for people.
+	Problems []string      `json:"problems,omitempty"`
+	Duration time.Duration `json:"duration"` // nanoseconds
 }
 
 // Options are the settings that verdicts depend on.
