@@ -183,9 +183,12 @@ func explainIssue(message string, sc *scope) string {
 		return unknownName(m[1], sc)
 	}
 	if m := noOverload.FindStringSubmatch(message); m != nil {
-		return fmt.Sprintf("%s cannot be used with %s; docs/expressions.md shows how it is called", m[1], m[2])
+		return fmt.Sprintf("%s cannot be used with %s; docs/expressions.md shows what goes together", strings.Trim(m[1], "_@"), m[2])
 	}
 	if rest, ok := strings.CutPrefix(message, "Syntax error: "); ok {
+		if strings.HasPrefix(rest, "mismatched input '<EOF>'") {
+			return "this is not CEL: it ends before it is complete"
+		}
 		rest = expecting.ReplaceAllString(rest, "")
 		rest = strings.ReplaceAll(rest, "'<EOF>'", "the end")
 		return "this is not CEL: " + rest

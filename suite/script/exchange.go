@@ -57,7 +57,7 @@ func context(extra []string, what string) *scope {
 		if name == itemVariable {
 			return "`it` is not there; only checks with each:, await: and the steps of each: have an `it`"
 		}
-		return "`" + name + "` is what a step observes, and " + what + "; use a step's name (as:) to look at what it observed"
+		return "`" + name + "` is what a step observes, and " + what
 	}}
 }
 
@@ -67,9 +67,9 @@ func (r *reader) exchange(n *node, area string) *Exchange {
 	x.Name = r.text(n.get("exchange"), n.pos, "the name of the exchange", true)
 	x.Needs = r.texts(n.get("needs"), "needs", r.need)
 	x.Transports = r.transports(n.get("transports"))
-	before := context(nil, "this is evaluated before the first step")
-	x.When = r.expr(n.get("when"), "when", before)
-	x.Given = r.expr(n.get("given"), "given", before)
+	before := context(nil, "this is evaluated before the first step; say it in the checks instead")
+	x.When = r.condition(n.get("when"), "when", before)
+	x.Given = r.condition(n.get("given"), "given", before)
 	x.Reason = r.text(n.get("reason"), n.pos, "reason", false)
 	x.Session = SessionKind(r.choice(n.get("session"), "session", string(Shared), string(Shared), string(Own), string(Bare)))
 	x.Client = r.client(n.get("client"))
@@ -118,7 +118,7 @@ func (r *reader) client(n *node) Client {
 	r.known(n, "client", "capabilities", "answers")
 	c.Capabilities = r.plainMap(n.get("capabilities"), "capabilities")
 	// The request that is answered is `it`.
-	c.Answers = r.values(n.get("answers"), "answers", context([]string{itemVariable}, "an answer is made up when the server asks"))
+	c.Answers = r.values(n.get("answers"), "answers", context([]string{itemVariable}, "an answer is made up when the server asks; what it asked is `it`"))
 	return c
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"cel.dev/cel-go/common/types"
 )
 
 // reader reads nodes into types and gathers every mistake on the way.
@@ -150,6 +152,27 @@ func (r *reader) expr(n *node, what string, sc *scope) *Expr {
 	return compile(n.text, n.place, sc, r.mistakes)
 }
 
+// condition reads an expression that must come out true or false.
+func (r *reader) condition(n *node, what string, sc *scope) *Expr {
+	return r.ofKind(r.expr(n, what, sc), n, what, "true or false", types.BoolKind)
+}
+
+// listOf reads an expression that must come out as a list.
+func (r *reader) listOf(n *node, what string, sc *scope) *Expr {
+	return r.ofKind(r.expr(n, what, sc), n, what, "a list", types.ListKind)
+}
+
+func (r *reader) ofKind(e *Expr, n *node, what, wanted string, kind types.Kind) *Expr {
+	if e == nil {
+		return nil
+	}
+	if out := e.ast.OutputType(); out.Kind() != kind && out.Kind() != types.DynKind {
+		r.add(n.place(0), "%s must come out as %s, and this is always of the kind %s", what, wanted, out)
+		return nil
+	}
+	return e
+}
+
 // values reads a mapping whose values are templates.
 func (r *reader) values(n *node, what string, sc *scope) map[string]Value {
 	if n == nil || n.isNull() {
@@ -211,7 +234,7 @@ func (r *reader) requirement(n *node, area string) *Requirement {
 	if q.ID != "" && !requirementID.MatchString(q.ID) {
 		r.add(n.get("id").pos, "the id %q has the wrong shape; write lower-case words with dots between and hyphens within, such as tools.call.unknown-tool", q.ID)
 	}
-	name := "requirement " + q.ID
+	name := strings.TrimSpace("requirement " + q.ID)
 	since := n.get("since")
 	q.Since = r.revision(since, n.pos, r.text(since, n.pos, "since, the first revision of "+name+",", true), "since")
 	if until := n.get("until"); until != nil {

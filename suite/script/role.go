@@ -23,10 +23,10 @@ func (r *reader) role(n *node) *RoleDefinition {
 	d.Kind = r.choice(n.get("kind"), "kind", "", "tool", "prompt", "resource", "template")
 	d.Does = r.text(n.get("does"), n.pos, "does, which says what it does,", true)
 	d.Add = r.text(n.get("add"), n.pos, "add, which says what to put into litmus.yaml,", true)
-	d.Apart = r.choice(n.get("apart"), "apart", "false", "true", "false") == "true"
+	d.Apart = r.yes(n.get("apart"), "apart")
 	d.Survey = r.expr(n.get("survey"), "survey", context(nil, "the survey is all that is known here"))
 	shown := context([]string{"tool", "arguments", "result"}, "only tool, arguments and result are known here")
-	if d.Shows = r.expr(n.get("shows"), "shows", shown); d.Shows != nil && d.Shows.constant() {
+	if d.Shows = r.condition(n.get("shows"), "shows", shown); d.Shows != nil && d.Shows.constant() {
 		r.add(d.Shows.Pos, "shows comes out the same for every call; look at tool, arguments or result")
 	}
 	known := n.get("known")
@@ -59,7 +59,7 @@ func (r *reader) knownRole(n *node, d *RoleDefinition) KnownRole {
 	}
 	k.Arguments = r.plainMap(n.get("arguments"), "arguments")
 	if w := n.get("when"); w != nil {
-		k.When = r.expr(w, "when", context(nil, "only the server is known here"))
+		k.When = r.condition(w, "when", context(nil, "only the server is known here"))
 	}
 	return k
 }

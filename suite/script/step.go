@@ -77,7 +77,7 @@ func (s *stepReader) templateScope() *scope {
 	if s.inEach > 0 {
 		extra = append(extra, itemVariable)
 	}
-	sc := context(extra, "this is evaluated before the step")
+	sc := context(extra, "this is evaluated before the step; use the name (as:) of an earlier one")
 	sc.later, sc.inside = s.later, s.inside
 	return sc
 }
@@ -181,7 +181,7 @@ func (s *stepReader) step(n *node) *Step {
 		s.add(e.pos, "a step has no key %q%s", e.key, hint)
 	}
 	sc := s.templateScope()
-	st.When = s.expr(n.get("when"), "when", sc)
+	st.When = s.condition(n.get("when"), "when", sc)
 	st.TimeoutMS = s.duration(n.get("timeout"))
 	st.Malformed = s.yes(n.get("malformed"), "malformed")
 	st.Until = s.choice(n.get("until"), "until", "reply", "reply", "end")
@@ -257,7 +257,7 @@ func (s *stepReader) does(st *Step, v, n *node, sc *scope) {
 	case Await:
 		inner := *sc
 		inner.extra = append(slices.Clone(sc.extra), itemVariable)
-		if st.Where = s.expr(v, "await", &inner); st.Where != nil && st.Where.constant() {
+		if st.Where = s.condition(v, "await", &inner); st.Where != nil && st.Where.constant() {
 			s.add(v.pos, "this is the same for every message; look at the message, which is `it`")
 		}
 	case Quiet:
@@ -265,10 +265,11 @@ func (s *stepReader) does(st *Step, v, n *node, sc *scope) {
 			s.add(v.pos, "quiet: takes no value; write quiet: alone")
 		}
 	case Close:
-		st.Target = s.choice(v, "what is closed", "input", "input", "stream")
 		if v.isNull() {
 			s.add(v.pos, "close: must say what: input or stream")
+			break
 		}
+		st.Target = s.choice(v, "what is closed", "input", "input", "stream")
 	case Open:
 		st.Target = s.text(v, v.pos, "the name of the session", true)
 		if s.sessions[st.Target] {
@@ -278,8 +279,10 @@ func (s *stepReader) does(st *Step, v, n *node, sc *scope) {
 	case Parallel:
 		s.parallel(st, v, sc)
 	case Each:
-		if st.List = s.expr(v, "each", sc); st.List == nil && v.kind == listNode {
+		if v.kind == listNode {
 			s.add(v.pos, "each: takes an expression; write a fixed list as a text: '[1, 2]'")
+		} else {
+			st.List = s.listOf(v, "each", sc)
 		}
 		steps := n.get("steps")
 		if steps == nil {
@@ -442,9 +445,9 @@ func (s *stepReader) check(n *node, e entry, sc *scope) *Check {
 	if n.kind == mappingNode {
 		c.Pos = n.pos
 		s.known(n, "a check", "each", "that", "when", "given", "reason")
-		c.Each = s.expr(n.get("each"), "each", sc)
-		c.When = s.expr(n.get("when"), "when", sc)
-		c.Given = s.expr(n.get("given"), "given", sc)
+		c.Each = s.listOf(n.get("each"), "each", sc)
+		c.When = s.condition(n.get("when"), "when", sc)
+		c.Given = s.condition(n.get("given"), "given", sc)
 		c.Reason = s.text(n.get("reason"), n.pos, "reason", false)
 		if that = n.get("that"); that == nil {
 			s.add(n.pos, "the check of %s has no that:; write what must hold", e.key)
@@ -456,7 +459,7 @@ func (s *stepReader) check(n *node, e entry, sc *scope) *Check {
 			sc = &inner
 		}
 	}
-	c.That = s.expr(that, "a check", sc)
+	c.That = s.condition(that, "a check", sc)
 	if c.That != nil && c.That.constant() {
 		s.add(that.pos, "this check comes out the same whatever the server does; look at what the step observed")
 	}
