@@ -1,4 +1,5 @@
 // Command mcp-reference runs the reference MCP server of mcp-litmus: over stdio, or with --http over Streamable HTTP.
+// --fault NAME, which may be repeated, starts it with deliberate violations of fixtures/faults.
 package main
 
 import (
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mcp-litmus/mcp-litmus/reference"
+	"github.com/mcp-litmus/mcp-litmus/reference/sabotage"
 )
 
 // shutdownTime is how long requests in progress may take to end after a signal.
@@ -28,27 +30,40 @@ func main() {
 
 func run() error {
 	address := flag.String("http", "", "serve Streamable HTTP on `HOST:PORT` at /mcp (port 0: any free one) instead of stdio")
+	var names []string
+	flag.Func("fault", "start with the deliberate violation `NAME`; may be repeated", func(name string) error {
+		names = append(names, name)
+		return nil
+	})
 	flag.Parse()
 	if flag.NArg() > 0 {
 		return fmt.Errorf("unexpected argument %q: see --help", flag.Arg(0))
 	}
+	var faults []sabotage.Fault
+	if len(names) > 0 {
+		var err error
+		if faults, err = sabotage.Find(names...); err != nil {
+			return err
+		}
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	if *address == "" {
-		return serveStdio(ctx)
+		return serveStdio(ctx, faults)
 	}
-	return serveHTTP(ctx, *address)
+	return serveHTTP(ctx, *address, faults)
 }
 
-func serveStdio(ctx context.Context) error {
-	err := reference.New().ServeStdio(ctx, os.Stdin, os.Stdout)
+func serveStdio(ctx context.Context, faults []sabotage.Fault) error {
+	server := reference.New(reference.WithFlags(sabotage.Flags(faults)))
+	err := sabotage.Stdio(server.ServeStdio, faults, sabotage.Process{})(ctx, os.Stdin, os.Stdout)
 	if errors.Is(err, context.Canceled) {
 		return nil // a signal asked for it
 	}
 	return err
 }
 
-func serveHTTP(ctx context.Context, address string) error {
+func serveHTTP(ctx context.Context, address string, faults []sabotage.Fault) error {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return err
@@ -57,10 +72,14 @@ func serveHTTP(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
-	server := reference.New(reference.WithAllowedHosts(host))
+	server := reference.New(reference.WithAllowedHosts(host), reference.WithFlags(sabotage.Flags(faults)))
 	mux := http.NewServeMux()
-	mux.Handle("/mcp", server.Handler())
+	mux.Handle("/mcp", sabotage.Handler(server.Handler(), faults))
 	web := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	if len(faults) > 0 {
+		// An answer that a fault keeps from ending must not outlive the signal.
+		web.BaseContext = func(net.Listener) context.Context { return ctx }
+	}
 	fmt.Fprintf(os.Stderr, "mcp-reference: listening on http://%s/mcp\n", listener.Addr())
 
 	served := make(chan error, 1)
