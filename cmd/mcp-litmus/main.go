@@ -1,26 +1,70 @@
-// Command mcp-litmus judges MCP servers.
+// Command mcp-litmus tells which requirements of the Model Context Protocol a server meets.
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
-	"github.com/mcp-litmus/mcp-litmus/reports"
-	"github.com/mcp-litmus/mcp-litmus/suite"
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-litmus/mcp-litmus/suite/selftest"
 )
 
+// The exit codes.
+const (
+	exitConforms    = 0
+	exitBreaks      = 1 // the server breaks a requirement, or the self-test found a gap
+	exitUsage       = 2 // wrong usage, or a file that cannot be read
+	exitNotPossible = 3 // it could not be carried out: not started, unreachable, nothing judged
+)
+
+// exit is an error that carries its exit code. A message that is empty was told already.
+type exit struct {
+	code    int
+	message string
+}
+
+func (e exit) Error() string { return e.message }
+
 func main() {
-	var t suite.Target
-	if len(os.Args) == 3 && os.Args[1] == "--url" {
-		t, _ = suite.URL(os.Args[2])
-	} else {
-		t = suite.Command(os.Args[1:]...)
+	// The embedded reference server as a child process; before anything else, so that it starts fast.
+	if len(os.Args) > 1 && os.Args[1] == referenceCommand {
+		if err := selftest.ServeStdio(context.Background(), os.Args[2:]...); err != nil {
+			fmt.Fprintln(os.Stderr, "mcp-litmus:", err)
+			os.Exit(exitUsage)
+		}
+		return
 	}
-	o, err := suite.Run(context.Background(), t)
-	if err != nil {
-		fmt.Println(err)
-		os.Exit(2)
+	os.Exit(execute(os.Args[1:]))
+}
+
+func execute(args []string) int {
+	cmd := root()
+	cmd.SetArgs(args)
+	err := cmd.Execute()
+	var e exit
+	switch {
+	case err == nil:
+		return exitConforms
+	case errors.As(err, &e):
+		if e.message != "" {
+			fmt.Fprintln(os.Stderr, "mcp-litmus:", e.message)
+		}
+		return e.code
 	}
-	reports.Console(os.Stdout, o.Report, reports.ConsoleOptions{Width: 120, Verbose: true})
+	fmt.Fprintln(os.Stderr, "mcp-litmus:", err)
+	return exitUsage
+}
+
+func root() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:           "mcp-litmus",
+		Short:         "Tell which requirements of the Model Context Protocol a server meets",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	cmd.AddCommand(runCommand(), selftestCommand())
+	return cmd
 }

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"maps"
+	"net/http"
 
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
@@ -71,6 +72,7 @@ func (w *watch) session(n int) map[string]any {
 func (w *watch) stretch(s *Stretch) {
 	own := map[string]*request{} // requests of this stretch by id and connection
 	posts := map[[2]any]transcript.Event{}
+	resumed, carriers := map[[2]any]int{}, map[[2]any]int{} // streams that continue another; streams by event id
 	gone := false
 	for _, e := range s.Events {
 		place := map[string]any{"exchange": s.Name, "step": int64(e.Step), "session": int64(s.Session)}
@@ -79,6 +81,9 @@ func (w *watch) stretch(s *Stretch) {
 		case transcript.Send:
 			if e.Stream > 0 {
 				posts[[2]any{e.In, e.Stream}] = e
+				if last := http.Header(e.HTTP.Headers).Get("Last-Event-Id"); last != "" {
+					resumed[[2]any{e.In, e.Stream}] = carriers[[2]any{e.In, last}]
+				}
 			}
 			m := wire.Read(e.Data)
 			if id, ok := m.ID(); ok && m.Kind == wire.KindRequest {
@@ -89,6 +94,12 @@ func (w *watch) stretch(s *Stretch) {
 				w.order = append(w.order, r)
 			}
 		case transcript.Receive:
+			if origin := resumed[[2]any{e.In, e.Stream}]; origin > 0 {
+				e.Stream = origin
+			}
+			if e.SSE != nil && e.SSE.ID != nil {
+				carriers[[2]any{e.In, *e.SSE.ID}] = e.Stream
+			}
 			if len(e.Data) == 0 {
 				continue
 			}

@@ -50,9 +50,10 @@ func Server(vars map[string]any) map[string]any {
 
 func isObject(v any) bool { _, ok := v.(map[string]any); return ok }
 
-// Callable are the tools that may be called, in the server's order: objects with name, arguments and tool.
-// With policy "all" that is every tool for which arguments can be made; with "safe" the tools that are annotated
-// read-only, those that litmus.yaml allows, and well-known fixtures; with "none" no tool at all.
+// Callable are the tools that may be called for what they are, in the server's order: objects with name, arguments
+// and tool. With policy "all" that is every tool for which arguments can be made; with "safe" the tools that are
+// annotated read-only and those that litmus.yaml names; with "none" no tool at all. Tools that are known to take
+// long or to change something are left to the exchanges that are about that.
 func Callable(lib *script.Library, server map[string]any, opts transcript.Options) []any {
 	out := []any{}
 	if opts.CallTools == "none" {
@@ -61,17 +62,20 @@ func Callable(lib *script.Library, server map[string]any, opts transcript.Option
 	for _, t := range server["tools"].([]any) {
 		tool := t.(map[string]any)
 		name, _ := tool["name"].(string)
-		if needsTask(tool) {
+		fixture, apart := fixtureArguments(lib, name, server)
+		if needsTask(tool) || apart {
 			continue
 		}
-		if args, ok := told(lib, name, server, opts); ok {
+		if args, ok := allowed(lib, name, opts); ok {
 			out = append(out, call(tool, args))
 			continue
 		}
 		if opts.CallTools != "all" && !readOnly(tool) {
 			continue
 		}
-		if args, err := Sample(tool["inputSchema"]); err == nil {
+		if fixture != nil {
+			out = append(out, call(tool, fixture))
+		} else if args, err := Sample(tool["inputSchema"]); err == nil {
 			out = append(out, call(tool, args))
 		}
 	}
@@ -97,36 +101,36 @@ func readOnly(tool map[string]any) bool {
 	return annotations["readOnlyHint"] == true
 }
 
-// told gives the arguments that litmus.yaml or a well-known fixture names for the tool.
-func told(lib *script.Library, name string, server map[string]any, opts transcript.Options) (map[string]any, bool) {
+// allowed gives the arguments with which litmus.yaml lets the tool be called.
+func allowed(lib *script.Library, name string, opts transcript.Options) (map[string]any, bool) {
 	for _, a := range opts.Allow {
 		if a.Name == name {
 			return a.Arguments, true
 		}
 	}
 	for _, role := range slices.Sorted(maps.Keys(opts.Roles)) {
-		if opts.Roles[role].Name == name && kindOf(lib, role) == "tool" {
+		if def := lib.Role(role); def != nil && def.Kind == "tool" && !def.Apart && opts.Roles[role].Name == name {
 			return opts.Roles[role].Arguments, true
-		}
-	}
-	for _, def := range lib.Roles {
-		if def.Kind != "tool" {
-			continue
-		}
-		if k, ok := known(def, server, name); ok {
-			return k.Arguments, true
 		}
 	}
 	return nil, false
 }
 
-func kindOf(lib *script.Library, role string) string {
+// fixtureArguments gives the arguments of a well-known fixture of that name, and whether it is one that the
+// survey must leave alone.
+func fixtureArguments(lib *script.Library, name string, server map[string]any) (args map[string]any, apart bool) {
 	for _, def := range lib.Roles {
-		if def.Name == role {
-			return def.Kind
+		if def.Kind != "tool" {
+			continue
+		}
+		if k, ok := known(def, server, name); ok {
+			apart = apart || def.Apart
+			if args == nil {
+				args = k.Arguments
+			}
 		}
 	}
-	return ""
+	return args, apart
 }
 
 // known finds the definition's well-known fixture of that name (or URI) on this server.

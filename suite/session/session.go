@@ -240,12 +240,65 @@ func (s *Session) wait(ctx context.Context, what string, done func() bool) error
 	}
 }
 
-// AwaitReply waits for the reply with the id. stream is the HTTP request that asked (0 on pipes): when its
-// answer is over without the reply, the wait is over, too.
+// AwaitReply waits for the reply with the id. stream is the HTTP request that asked (0 on pipes): when its answer
+// is over without the reply, the session resumes the stream where the server gave it an event id to resume from;
+// otherwise the wait is over, too.
 func (s *Session) AwaitReply(ctx context.Context, id any, stream int) error {
 	key := wire.IDKey(id)
-	return s.wait(ctx, fmt.Sprintf("the reply to request %s", compact(id)), func() bool {
-		return s.replies[key] > 0 || stream > 0 && s.ended[stream]
+	for at := stream; ; {
+		err := s.wait(ctx, fmt.Sprintf("the reply to request %s", compact(id)), func() bool {
+			return s.replies[key] > 0 || at > 0 && s.ended[at]
+		})
+		if err != nil || at == 0 {
+			return err
+		}
+		s.mu.Lock()
+		arrived := s.replies[key] > 0
+		s.mu.Unlock()
+		if arrived {
+			if at != stream {
+				s.conn.Abort(at) // it was opened for this reply alone
+			}
+			return nil
+		}
+		next, err := s.resume(ctx, at)
+		if err != nil || next == 0 {
+			return err
+		}
+		at = next
+	}
+}
+
+// resume opens the continuation of a stream that the server closed, after the time that it asked for; 0 when
+// it gave no event id to resume from.
+// Source: 2025-11-25, Streamable HTTP, "Resumability and Redelivery".
+func (s *Session) resume(ctx context.Context, stream int) (int, error) {
+	last, pause := "", time.Duration(0)
+	for _, e := range s.Events() {
+		if e.Stream != stream || e.Kind != transcript.Receive || e.SSE == nil {
+			continue
+		}
+		if e.SSE.ID != nil {
+			last = *e.SSE.ID
+		}
+		if e.SSE.Retry != nil {
+			pause = time.Duration(*e.SSE.Retry) * time.Millisecond
+		}
+	}
+	if last == "" {
+		return 0, nil
+	}
+	select {
+	case <-time.After(pause):
+	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			s.Record(transcript.Event{Kind: transcript.Timeout, Note: "the time to resume a stream"})
+			return 0, ErrTimeout
+		}
+		return 0, ctx.Err()
+	}
+	return s.Send(context.WithoutCancel(ctx), transport.Outgoing{
+		Method: "GET", Hold: true, Header: map[string][]string{"Last-Event-ID": {last}, "Accept": {"text/event-stream"}, "Content-Type": nil},
 	})
 }
 

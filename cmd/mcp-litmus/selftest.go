@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-litmus/mcp-litmus/reference/sabotage"
+	"github.com/mcp-litmus/mcp-litmus/suite/script"
+	"github.com/mcp-litmus/mcp-litmus/suite/selftest"
+	"github.com/mcp-litmus/mcp-litmus/suite/transport"
+)
+
+// referenceCommand is the hidden subcommand that serves the embedded reference server over stdio.
+const referenceCommand = "reference-server"
+
+func selftestCommand() *cobra.Command {
+	var only []string
+	var jobs int
+	var timeout time.Duration
+	cmd := &cobra.Command{
+		Use:   "selftest",
+		Short: "Prove that each check can fail: run the suite on the reference server, with each fault",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			lib, err := script.Default()
+			if err != nil {
+				return err
+			}
+			faults, err := sabotage.All()
+			if len(only) > 0 {
+				faults, err = sabotage.Find(only...)
+			}
+			if err != nil {
+				return err
+			}
+			self, err := os.Executable()
+			if err != nil {
+				return err
+			}
+			out := cmd.OutOrStdout()
+			r, err := selftest.Matrix(cmd.Context(), selftest.Config{
+				Library: lib, Faults: faults, Transports: []string{transport.Stdio, transport.StreamableHTTP}, Jobs: jobs, Timeout: timeout,
+				Stdio: func(faults ...string) []string { return append([]string{self, referenceCommand}, faults...) },
+				Done: func(c selftest.Cell) {
+					name := c.Fault
+					if name == "" {
+						name = "(no fault)"
+					}
+					mark := "ok  "
+					if !c.OK() {
+						mark = "FAIL"
+					}
+					fmt.Fprintf(out, "%s %-50s %s %-15s killed %s\n", mark, name, c.Revision, c.Transport, strings.Join(c.Killed, " "))
+					for _, line := range []struct {
+						what string
+						list []string
+					}{{"did not break", c.Missing}, {"also broke", c.Collateral}, {"untested", c.Untested}} {
+						for _, s := range line.list {
+							fmt.Fprintf(out, "     %s: %s\n", line.what, s)
+						}
+					}
+					if c.Problem != "" {
+						fmt.Fprintf(out, "     problem: %s\n", c.Problem)
+					}
+				},
+			})
+			if err != nil {
+				return err
+			}
+			if len(only) == 0 {
+				for _, id := range r.Unkilled {
+					fmt.Fprintf(out, "FAIL no fault kills %s\n", id)
+				}
+			} else {
+				r.Unkilled = nil
+			}
+			if !r.OK() {
+				return exit{exitBreaks, ""}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringSliceVar(&only, "fault", nil, "try only these faults")
+	cmd.Flags().IntVar(&jobs, "jobs", 0, "faults tried side by side (default: one a processor)")
+	cmd.Flags().DurationVar(&timeout, "timeout", 0, "bound of each wait (default 5s)")
+	return cmd
+}

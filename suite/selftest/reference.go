@@ -1,0 +1,35 @@
+package selftest
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/mcp-litmus/mcp-litmus/reference"
+	"github.com/mcp-litmus/mcp-litmus/reference/sabotage"
+)
+
+// Handler is the reference server's MCP endpoint with the faults at its edge.
+func Handler(faults []sabotage.Fault) http.Handler {
+	return sabotage.Handler(reference.New(reference.WithFlags(sabotage.Flags(faults))).Handler(), faults)
+}
+
+// ServeStdio is the reference server on this process's standard input and output, with the faults of those names
+// at its edge, until the input ends. The error is about the names, or the server's.
+func ServeStdio(ctx context.Context, names ...string) error {
+	faults, err := sabotage.Find(names...)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	server := reference.New(reference.WithFlags(sabotage.Flags(faults)))
+	err = sabotage.Stdio(server.ServeStdio, faults, sabotage.Process{})(ctx, os.Stdin, os.Stdout)
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}

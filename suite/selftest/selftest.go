@@ -1,0 +1,268 @@
+// Package selftest proves that the suite can tell right from wrong: it runs it on the reference server, as it is
+// and with each fault, and compares what broke with what the fault says it breaks. It is the only room that knows
+// both the suite and the reference server.
+package selftest
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcp-litmus/mcp-litmus/reference/sabotage"
+	"github.com/mcp-litmus/mcp-litmus/suite"
+	"github.com/mcp-litmus/mcp-litmus/suite/plan"
+	"github.com/mcp-litmus/mcp-litmus/suite/script"
+	"github.com/mcp-litmus/mcp-litmus/suite/transport"
+	"github.com/mcp-litmus/mcp-litmus/suite/verdict"
+)
+
+// Config of a matrix.
+type Config struct {
+	Library    *script.Library
+	Faults     []sabotage.Fault
+	Transports []string // stdio and streamable-http
+	// Stdio gives the command line of the reference server with the faults, over stdio.
+	Stdio   func(faults ...string) []string
+	Jobs    int           // faults tried side by side; 0: one a processor
+	Timeout time.Duration // of each wait; 0: 5 s
+	Done    func(Cell)    // told of each cell, one at a time, in no order
+}
+
+// Cell is what one fault (or none) did at one revision over one transport.
+type Cell struct {
+	Fault      string // "": without a fault
+	Revision   string
+	Transport  string
+	Killed     []string // requirements that broke as the fault says
+	Missing    []string // requirements that the fault says it breaks, and that did not break
+	Collateral []string // requirements that broke although the fault does not say so, with the reason
+	Untested   []string // without a fault: requirements that the reference server gave no way to exercise
+	Problem    string   // why the run could not be made
+}
+
+// OK says whether the cell is as it should be.
+func (c Cell) OK() bool {
+	return c.Problem == "" && len(c.Missing) == 0 && len(c.Collateral) == 0 && len(c.Untested) == 0
+}
+
+// Result is the whole matrix.
+type Result struct {
+	Cells    []Cell
+	Unkilled []string // requirements that an exchange proves and no fault kills, at some revision and transport at least
+}
+
+// OK says whether every cell is, and every requirement has a fault that kills it.
+func (r Result) OK() bool {
+	return len(r.Unkilled) == 0 && !slices.ContainsFunc(r.Cells, func(c Cell) bool { return !c.OK() })
+}
+
+// Matrix runs the suite without a fault and with each, over each transport, at every covered revision. It stops
+// early when ctx ends. An error means that the faults do not fit the catalogue.
+func Matrix(ctx context.Context, cfg Config) (Result, error) {
+	if err := check(cfg); err != nil {
+		return Result{}, err
+	}
+	if cfg.Jobs <= 0 {
+		cfg.Jobs = runtime.GOMAXPROCS(0)
+	}
+	if cfg.Timeout <= 0 {
+		cfg.Timeout = 5 * time.Second
+	}
+	type task struct {
+		fault     *sabotage.Fault
+		transport string
+	}
+	var tasks []task
+	for _, t := range cfg.Transports {
+		tasks = append(tasks, task{nil, t})
+	}
+	for i := range cfg.Faults {
+		for _, t := range cfg.Transports {
+			if cfg.Faults[i].AppliesTo(t, "") && len(expectations(cfg, &cfg.Faults[i], t)) > 0 {
+				tasks = append(tasks, task{&cfg.Faults[i], t})
+			}
+		}
+	}
+	results := make([][]Cell, len(tasks))
+	queue := make(chan int)
+	var mu sync.Mutex
+	var workers sync.WaitGroup
+	for range cfg.Jobs {
+		workers.Go(func() {
+			for i := range queue {
+				results[i] = try(ctx, cfg, tasks[i].fault, tasks[i].transport)
+				if cfg.Done != nil {
+					mu.Lock()
+					for _, c := range results[i] {
+						cfg.Done(c)
+					}
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	for i := range tasks {
+		if ctx.Err() != nil {
+			break
+		}
+		queue <- i
+	}
+	close(queue)
+	workers.Wait()
+	r := Result{Cells: slices.Concat(results...)}
+	r.Unkilled = unkilled(cfg, r.Cells)
+	return r, ctx.Err()
+}
+
+// check finds faults that name unknown requirements.
+func check(cfg Config) error {
+	var wrong []string
+	for _, f := range cfg.Faults {
+		for _, id := range f.Breaks {
+			if cfg.Library.Requirement(id) == nil {
+				wrong = append(wrong, fmt.Sprintf("%s: fault %s breaks the requirement %s, which does not exist", f.Pos, f.Name, id))
+			}
+		}
+	}
+	if len(wrong) > 0 {
+		return fmt.Errorf("%s", strings.Join(wrong, "\n"))
+	}
+	return nil
+}
+
+// judged lists the requirements that exchanges judge at a revision over a transport.
+func judged(lib *script.Library, r script.Revision, transport string) []string {
+	var out []string
+	for _, ex := range lib.Exchanges {
+		if !plan.Concerns(lib, ex, r, transport) {
+			continue
+		}
+		for _, q := range plan.InForce(lib, ex, r, transport) {
+			if !slices.Contains(out, q.ID) {
+				out = append(out, q.ID)
+			}
+		}
+	}
+	return out
+}
+
+// expectations are the requirements that the fault breaks, by covered revision; revisions without any are left out.
+func expectations(cfg Config, f *sabotage.Fault, transport string) map[script.Revision][]string {
+	out := map[script.Revision][]string{}
+	for _, r := range script.Covered {
+		if f != nil && !f.AppliesTo(transport, string(r)) {
+			continue
+		}
+		all := judged(cfg.Library, r, transport)
+		var want []string
+		if f != nil {
+			for _, id := range f.Breaks {
+				if slices.Contains(all, id) {
+					want = append(want, id)
+				}
+			}
+			if len(want) == 0 {
+				continue
+			}
+		}
+		out[r] = want
+	}
+	return out
+}
+
+// target is the reference server with a fault.
+func target(cfg Config, f *sabotage.Fault, name string) suite.Target {
+	var names []string
+	var faults []sabotage.Fault
+	if f != nil {
+		names, faults = []string{f.Name}, []sabotage.Fault{*f}
+	}
+	if name == transport.Stdio {
+		return suite.Command(cfg.Stdio(names...)...)
+	}
+	return suite.Handler(Handler(faults))
+}
+
+// try runs the suite with one fault over one transport.
+func try(ctx context.Context, cfg Config, f *sabotage.Fault, name string) []Cell {
+	want := expectations(cfg, f, name)
+	var revisions []string
+	for _, r := range script.Covered {
+		if _, ok := want[r]; ok {
+			revisions = append(revisions, string(r))
+		}
+	}
+	o, err := suite.Run(ctx, target(cfg, f, name), suite.Revisions(revisions...), suite.Timeout(cfg.Timeout), suite.Jobs(2))
+	var cells []Cell
+	for _, r := range revisions {
+		c := Cell{Revision: r, Transport: name}
+		if f != nil {
+			c.Fault = f.Name
+		}
+		if err != nil {
+			c.Problem = err.Error()
+		} else {
+			c.fill(o.Report, want[script.Revision(r)])
+		}
+		cells = append(cells, c)
+	}
+	return cells
+}
+
+func (c *Cell) fill(report *verdict.Report, want []string) {
+	broken := map[string]bool{}
+	for _, v := range report.Verdicts {
+		if v.Revision != c.Revision {
+			continue
+		}
+		switch v.Status {
+		case verdict.Fail, verdict.Warn, verdict.Note:
+			broken[v.Requirement] = true
+			if !slices.Contains(want, v.Requirement) {
+				c.Collateral = append(c.Collateral, fmt.Sprintf("%s in %q: %s: %s", v.Requirement, v.Exchange, v.Status, v.Reason))
+			}
+		case verdict.Error:
+			c.Collateral = append(c.Collateral, fmt.Sprintf("%s in %q: error: %s", v.Requirement, v.Exchange, v.Reason))
+		case verdict.Untested:
+			if c.Fault == "" {
+				c.Untested = append(c.Untested, fmt.Sprintf("%s in %q: %s", v.Requirement, v.Exchange, v.Reason))
+			}
+		}
+	}
+	for _, id := range want {
+		if broken[id] {
+			c.Killed = append(c.Killed, id)
+		} else {
+			c.Missing = append(c.Missing, id)
+		}
+	}
+	if c.Fault == "" && len(report.Problems) > 0 {
+		c.Problem = strings.Join(report.Problems, "; ")
+	}
+}
+
+// unkilled lists what some exchange judges and no fault kills, as requirement @ revision over transport. A requirement
+// that is killed at one revision over one transport counts as killed: its check is known to bite.
+func unkilled(cfg Config, cells []Cell) []string {
+	killed := map[string]bool{}
+	for _, c := range cells {
+		for _, id := range c.Killed {
+			killed[id] = true
+		}
+	}
+	var out []string
+	for _, t := range cfg.Transports {
+		for _, r := range script.Covered {
+			for _, id := range judged(cfg.Library, r, t) {
+				if !killed[id] && !slices.Contains(out, id) {
+					out = append(out, id)
+				}
+			}
+		}
+	}
+	return out
+}
