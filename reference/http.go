@@ -186,8 +186,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, hs *httpSession,
 		})
 	}
 	go func() { answers.Wait(); st.end(); s.requests.Done() }()
-	st.serve(w, r, 0)
-	if s.flags[FlagDisconnectCancels] && r.Context().Err() != nil {
+	if !st.serve(w, r, firstConnection, 0) && s.flags[FlagDisconnectCancels] {
 		for _, msg := range requests {
 			hs.cancelRequest(encode(object{"requestId": msg.id}))
 		}
@@ -219,15 +218,16 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request) {
 			refuse(w, http.StatusBadRequest, errorf(codeInvalidRequest, "Bad request: %s is not an event of this session that can still be resumed", headerLastEventID))
 			return
 		}
+		mine := st.takeOver()
 		if st.listener {
 			hs.listen(st)
 		}
-		st.serve(w, r, after)
+		st.serve(w, r, mine, after)
 		return
 	}
 	st := hs.newStream(true)
 	hs.listen(st)
-	st.serve(w, r, 0)
+	st.serve(w, r, firstConnection, 0)
 }
 
 // delete ends the session.

@@ -30,6 +30,9 @@ type stream struct {
 	changed    chan struct{} // closed and replaced at every change
 }
 
+// firstConnection is the number of the connection that a stream was made for.
+const firstConnection = 1
+
 // event is one SSE event; an empty message stands for one without data.
 type event struct {
 	message []byte
@@ -37,12 +40,13 @@ type event struct {
 }
 
 // newStream makes a stream with an id of its own in the session. Where the revision wants it, its first event only
-// tells the client its place. It counts as carried, for it is about to be served.
+// tells the client its place. It counts as carried by its first connection, which
+// must serve it.
 func (hs *httpSession) newStream(listener bool) *stream {
 	hs.streamsMu.Lock()
 	defer hs.streamsMu.Unlock()
 	hs.nextStream++
-	st := &stream{session: hs, number: hs.nextStream, listener: listener, carried: true, changed: make(chan struct{})}
+	st := &stream{session: hs, number: hs.nextStream, listener: listener, connection: firstConnection, carried: true, changed: make(chan struct{})}
 	if hs.revision().hasPrimingEvents() {
 		st.events = []event{{}}
 	}
@@ -123,15 +127,20 @@ func (hs *httpSession) findEvent(id string) (st *stream, seen int, ok bool) {
 	return st, at + 1, at >= 0 && at < len(st.events) && st.eventID(at) == id
 }
 
-// serve carries the stream on this connection, from the event with number at, until it ends, the client goes, the
-// session ends, or another connection takes over.
-func (st *stream) serve(w http.ResponseWriter, r *http.Request, at int) {
+// takeOver makes the caller the stream's connection, with the number that is returned, and ends the one before.
+func (st *stream) takeOver() int {
 	st.mu.Lock()
+	defer st.mu.Unlock()
 	st.connection++
-	mine := st.connection
 	st.carried = true
 	st.change()
-	st.mu.Unlock()
+	return st.connection
+}
+
+// serve carries the stream on the connection with number mine, from the event with number at, until it ends, the
+// client goes, the session ends, or another connection takes over. It is complete if neither the client nor another
+// connection cut it short.
+func (st *stream) serve(w http.ResponseWriter, r *http.Request, mine, at int) (complete bool) {
 	defer func() {
 		st.mu.Lock()
 		if st.connection == mine {
@@ -146,7 +155,7 @@ func (st *stream) serve(w http.ResponseWriter, r *http.Request, at int) {
 	w.WriteHeader(http.StatusOK)
 	out := http.NewResponseController(w)
 	if out.Flush() != nil {
-		return
+		return false
 	}
 	if st.session.server.flags[FlagReplayForeignStreams] && at > 0 {
 		st.session.replayOthers(w, st)
@@ -156,7 +165,7 @@ func (st *stream) serve(w http.ResponseWriter, r *http.Request, at int) {
 		st.mu.Lock()
 		if st.connection != mine {
 			st.mu.Unlock()
-			return
+			return false
 		}
 		events := st.events[at:]
 		last := st.ended || over == nil
@@ -168,12 +177,12 @@ func (st *stream) serve(w http.ResponseWriter, r *http.Request, at int) {
 		st.mu.Unlock()
 		for _, e := range events {
 			if _, err := w.Write(e.encode(st.eventID(at))); err != nil || out.Flush() != nil {
-				return
+				return false
 			}
 			at++
 		}
 		if last {
-			return
+			return true
 		}
 		if len(events) > 0 {
 			continue
@@ -181,7 +190,7 @@ func (st *stream) serve(w http.ResponseWriter, r *http.Request, at int) {
 		select {
 		case <-changed:
 		case <-r.Context().Done():
-			return
+			return false
 		case <-over:
 			over = nil // what was sent before the session ended is still written
 		}
@@ -236,9 +245,6 @@ func (hs *httpSession) listen(st *stream) {
 	if !slices.Contains(hs.listeners, st) {
 		hs.listeners = append(hs.listeners, st)
 	}
-	st.mu.Lock()
-	st.carried = true
-	st.mu.Unlock()
 	for _, message := range hs.backlog {
 		st.send(message)
 	}
