@@ -52,7 +52,7 @@ func isObject(v any) bool { _, ok := v.(map[string]any); return ok }
 
 // Callable are the tools that may be called for what they are, in the server's order: objects with name, arguments
 // and tool. With policy "all" that is every tool for which arguments can be made; with "safe" the tools that are
-// annotated read-only and those that litmus.yaml names; with "none" no tool at all. Tools that are known to take
+// annotated read-only, those that litmus.yaml names and well-known fixtures; with "none" no tool at all. Tools that are known to take
 // long or to change something are left to the exchanges that are about that.
 func Callable(lib *script.Library, server map[string]any, opts transcript.Options) []any {
 	out := []any{}
@@ -62,7 +62,7 @@ func Callable(lib *script.Library, server map[string]any, opts transcript.Option
 	for _, t := range server["tools"].([]any) {
 		tool := t.(map[string]any)
 		name, _ := tool["name"].(string)
-		fixture, apart := fixtureArguments(lib, name, server)
+		fixture, isFixture, apart := fixtureArguments(lib, name, server)
 		if needsTask(tool) || apart {
 			continue
 		}
@@ -70,12 +70,14 @@ func Callable(lib *script.Library, server map[string]any, opts transcript.Option
 			out = append(out, call(tool, args))
 			continue
 		}
+		if isFixture {
+			out = append(out, call(tool, fixture))
+			continue
+		}
 		if opts.CallTools != "all" && !readOnly(tool) {
 			continue
 		}
-		if fixture != nil {
-			out = append(out, call(tool, fixture))
-		} else if args, err := Sample(tool["inputSchema"]); err == nil {
+		if args, err := Sample(tool["inputSchema"]); err == nil {
 			out = append(out, call(tool, args))
 		}
 	}
@@ -116,21 +118,21 @@ func allowed(lib *script.Library, name string, opts transcript.Options) (map[str
 	return nil, false
 }
 
-// fixtureArguments gives the arguments of a well-known fixture of that name, and whether it is one that the
-// survey must leave alone.
-func fixtureArguments(lib *script.Library, name string, server map[string]any) (args map[string]any, apart bool) {
+// fixtureArguments gives the arguments of a well-known fixture of that name, whether it is one, and whether the
+// survey must leave it alone.
+func fixtureArguments(lib *script.Library, name string, server map[string]any) (args map[string]any, is, apart bool) {
 	for _, def := range lib.Roles {
 		if def.Kind != "tool" {
 			continue
 		}
 		if k, ok := known(def, server, name); ok {
 			apart = apart || def.Apart
-			if args == nil {
-				args = k.Arguments
+			if !is {
+				is, args = true, k.Arguments
 			}
 		}
 	}
-	return args, apart
+	return args, is, apart
 }
 
 // known finds the definition's well-known fixture of that name (or URI) on this server.
