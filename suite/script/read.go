@@ -22,7 +22,9 @@ func (r *reader) known(n *node, what string, keys ...string) {
 	for _, e := range n.entries {
 		if !slices.Contains(keys, e.key) {
 			hint := didYouMean(e.key, keys)
-			if hint == "" {
+			if strings.ContainsAny(e.key, "()") {
+				hint = "; within { } an expression that has a comma needs quotes"
+			} else if hint == "" {
 				hint = "; the keys are " + strings.Join(keys, ", ")
 			}
 			r.add(e.pos, "%s has no key %q%s", what, e.key, hint)
