@@ -36,12 +36,11 @@ func mediumOf(transport string) medium {
 }
 
 type actionSpec struct {
-	name   string
-	kind   kind
-	via    medium
-	at     moment
-	parse  func(*loader, ast.Node) func(*effect, *scope) error // nil after a problem was noted
-	expect string                                              // what the value looks like, for error messages
+	name  string
+	kind  kind
+	via   medium
+	at    moment
+	parse func(*loader, ast.Node) func(*effect, *scope) error // nil after a problem was noted
 }
 
 type action struct {
@@ -60,34 +59,34 @@ var actionSpecs []*actionSpec
 // The table refers to functions that refer to it, so it is filled in here.
 func init() {
 	actionSpecs = []*actionSpec{
-		{"set", onMessage, viaBoth, atMessage, parseSet, "{path: value}"},
-		{"drop-field", onMessage, viaBoth, atMessage, parseDropField, "[path, ...]"},
-		{"drop", onMessage, viaBoth, atMessage, parseTrue(func(e *effect) { e.drop = true }), "true"},
-		{"duplicate", onMessage, viaBoth, atMessage, parseTrue(func(e *effect) { e.duplicate = true }), "true"},
-		{"reorder", onMessage, viaBoth, atMessage, parseTrue(func(e *effect) { e.reorder = true }), "true"},
-		{"emit", onMessage, viaBoth, anyMoment, parseEmit, "{before: [message, ...], after: [message, ...]}"},
-		{"raw", onMessage, viaBoth, atMessage, parseText(func(e *effect, s string) { e.raw, e.isRaw = []byte(s), true }), "a text"},
-		{"text", onMessage, viaBoth, atMessage, parseRewrite, "{replace: regular expression, with: text}"},
-		{"encoding", onMessage, viaBoth, atMessage, parseEncoding, "latin-1 or utf-16"},
-		{"delay", onMessage | onAnswer, viaBoth, anyMoment, parseDelay, "a duration such as 300ms"},
-		{"hang", onMessage | onAnswer, viaBoth, anyMoment, parseTrue(func(e *effect) { e.hang = true }), "true"},
+		{"set", onMessage, viaBoth, atMessage, parseSet},
+		{"drop-field", onMessage, viaBoth, atMessage, parseDropField},
+		{"drop", onMessage, viaBoth, atMessage, parseTrue(func(e *effect) { e.drop = true })},
+		{"duplicate", onMessage, viaBoth, atMessage, parseTrue(func(e *effect) { e.duplicate = true })},
+		{"reorder", onMessage, viaBoth, atMessage, parseTrue(func(e *effect) { e.reorder = true })},
+		{"emit", onMessage, viaBoth, anyMoment, parseEmit},
+		{"raw", onMessage, viaBoth, atMessage, parseText(func(e *effect, s string) { e.raw, e.isRaw = []byte(s), true })},
+		{"text", onMessage, viaBoth, atMessage, parseRewrite},
+		{"encoding", onMessage, viaBoth, atMessage, parseEncoding},
+		{"delay", onMessage | onAnswer, viaBoth, anyMoment, parseDelay},
+		{"hang", onMessage | onAnswer, viaBoth, anyMoment, parseTrue(func(e *effect) { e.hang = true })},
 
-		{"line", onMessage, viaStdio, atMessage, parseLine, "{prefix: text, suffix: text, split: true, join: true}"},
-		{"stdout", onMessage, viaStdio, anyMoment, parseText(func(e *effect, s string) { e.stdout = append(e.stdout, s...) }), "a text"},
-		{"stderr", onMessage, viaStdio, anyMoment, parseText(func(e *effect, s string) { e.stderr = append(e.stderr, s...) }), "a text"},
-		{"exit", onMessage, viaStdio, anyMoment, parseExit, "an exit code from 0 to 255"},
-		{"ignore-eof", onMessage, viaStdio, anyMoment, parseTrue(func(e *effect) { e.ignoreEOF = true }), "true"},
+		{"line", onMessage, viaStdio, atMessage, parseLine},
+		{"stdout", onMessage, viaStdio, anyMoment, parseText(func(e *effect, s string) { e.stdout = append(e.stdout, s...) })},
+		{"stderr", onMessage, viaStdio, anyMoment, parseText(func(e *effect, s string) { e.stderr = append(e.stderr, s...) })},
+		{"exit", onMessage, viaStdio, anyMoment, parseExit},
+		{"ignore-eof", onMessage, viaStdio, anyMoment, parseTrue(func(e *effect) { e.ignoreEOF = true })},
 
-		{"status", onAnswer, viaHTTP, atMessage | atReceive, parseStatus, "a status from 200 to 599"},
-		{"header", onAnswer, viaHTTP, atMessage | atReceive, parseHeader, "{Name: text, list of texts, or null to drop it}"},
-		{"content-type", onAnswer, viaHTTP, atMessage | atReceive, parseContentType, "a media type, or null to drop the header"},
-		{"body", onAnswer, viaHTTP, atMessage | atReceive, parseBody, "a text, or JSON"},
-		{"close", onAnswer | onMessage, viaHTTP, atMessage | atReceive, parseTrue(func(e *effect) { e.close = true }), "true"},
-		{"stream", onMessage, viaHTTP, atMessage, parseStream, "other or both"},
-		{"sse", onEvent, viaHTTP, atMessage, parseSSE, "{keep-open: true, event: name, id: text or null}"},
+		{"status", onAnswer, viaHTTP, atMessage | atReceive, parseStatus},
+		{"header", onAnswer, viaHTTP, atMessage | atReceive, parseHeader},
+		{"content-type", onAnswer, viaHTTP, atMessage | atReceive, parseContentType},
+		{"body", onAnswer, viaHTTP, atMessage | atReceive, parseBody},
+		{"close", onAnswer | onMessage, viaHTTP, atMessage | atReceive, parseTrue(func(e *effect) { e.close = true })},
+		{"stream", onMessage, viaHTTP, atMessage, parseStream},
+		{"sse", onEvent, viaHTTP, atMessage, parseSSE},
 
-		{"reply", onMessage, viaBoth, atReceive, parseReply, "a JSON message"},
-		{"swallow", onMessage, viaBoth, atReceive, parseTrue(func(e *effect) { e.swallow = true }), "true"},
+		{"reply", onMessage, viaBoth, atReceive, parseReply},
+		{"swallow", onMessage, viaBoth, atReceive, parseTrue(func(e *effect) { e.swallow = true })},
 	}
 }
 
