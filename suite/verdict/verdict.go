@@ -67,6 +67,7 @@ type Report struct {
 	Server    string        `json:"server"` // name and version as the server says, or ""
 	Started   time.Time     `json:"started"`
 	Select    string        `json:"select,omitempty"`   // what the run was narrowed to; empty: everything that applies
+	Narrowed  bool          `json:"narrowed,omitempty"` // less was asked for than litmus.yaml asks: the baseline cannot be out of date
 	Duration  time.Duration `json:"duration"`           // seconds in JSON
 	Complete  bool          `json:"complete"`           // false: interrupted, or the server could not be driven to the end
 	Problems  []string      `json:"problems,omitempty"` // what kept the run from being carried out

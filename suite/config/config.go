@@ -1,0 +1,247 @@
+// Package config reads litmus.yaml, the settings of a run that stay with a server's source. The reference for
+// people is docs/litmus-yaml.md; litmus.schema.json serves editors.
+package config
+
+import (
+	_ "embed"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/mcp-litmus/mcp-litmus/suite/script"
+	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
+)
+
+// Schema is the JSON Schema (draft-07) of litmus.yaml.
+//
+//go:embed litmus.schema.json
+var Schema []byte
+
+// Config is a litmus.yaml. What the file does not say is zero; whoever runs the suite knows the defaults.
+type Config struct {
+	Path         string // of the file, as Load was given it
+	Target       Target
+	Revisions    []script.Revision // oldest first; empty: every one that the server speaks
+	Timeout      time.Duration     // of each wait; 0: the default
+	StartTimeout time.Duration     // of a handshake, starting the server included; 0: the default
+	Jobs         int               // exchanges side by side; 0: the default
+	CallTools    string            // safe, all or none; "": the default
+	Allow        []transcript.Role // tools that may be called, with arguments
+	Roles        map[string]transcript.Role
+	Select       string // a label filter; "": everything
+	Strict       bool   // a broken SHOULD fails the run
+	Baseline     Baseline
+	Reports      Reports
+	Exchanges    []string // folders with exchanges of the user's own
+	Secrets      []string // values that no transcript or report may show
+
+	rolePositions map[string]script.Position
+}
+
+// Target is the server under test and how to reach it. Command or URL may both be missing, when the command line
+// gives them.
+type Target struct {
+	Command  []string          // the program and its arguments
+	URL      string            // http or https
+	Headers  map[string]string // of every HTTP request
+	Env      map[string]string // of the child process, beside what it inherits
+	Cwd      string            // of the child process; the folder of litmus.yaml unless the file says another
+	CACert   string            // a PEM file with certificates to trust; "": the system's
+	Insecure bool              // do not verify certificates
+}
+
+// Reports are the files to write; "": none.
+type Reports struct {
+	JUnit      string
+	JSON       string
+	Transcript string
+}
+
+// Find is the path of litmus.yaml (or litmus.yml) in dir, if there is one.
+func Find(dir string) (path string, ok bool) {
+	for _, name := range []string{"litmus.yaml", "litmus.yml"} {
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); err == nil && !info.IsDir() {
+			return path, true
+		}
+	}
+	return "", false
+}
+
+// Load reads a litmus.yaml. ${NAME} and ${NAME:-default} in its texts come from the environment. Relative paths in
+// it start at its folder. The error joins every mistake in the file, each a *script.Error with file:line:column.
+func Load(path string) (*Config, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("the configuration cannot be read: %w", err)
+	}
+	return read(path, data, os.LookupEnv)
+}
+
+func read(path string, data []byte, lookup func(string) (string, bool)) (*Config, error) {
+	r := &reader{environment: environment{lookup: lookup}, dir: filepath.Dir(path)}
+	c := &Config{Path: path}
+	c.Target.Cwd = r.dir
+	if root := parse(path, data, &r.mistakes); root != nil && (root.kind != scalarKind || root.scalar != nil) {
+		c.read(r, root)
+	}
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	slices.Sort(r.secrets)
+	c.Secrets = r.secrets
+	return c, nil
+}
+
+func (c *Config) read(r *reader, root *value) {
+	r.fields(root, "litmus.yaml",
+		field{"target", func(v *value) { r.asSecret(true, func() { c.Target.read(r, v) }) }},
+		field{"revisions", func(v *value) { c.Revisions = revisions(r, v) }},
+		field{"timeout", func(v *value) { c.Timeout = r.wait(v, "timeout") }},
+		field{"start-timeout", func(v *value) { c.StartTimeout = r.wait(v, "start-timeout") }},
+		field{"jobs", func(v *value) { c.Jobs = r.count(v, "jobs") }},
+		field{"call-tools", func(v *value) { c.CallTools = r.oneOf(v, "call-tools", "safe", "all", "none") }},
+		field{"allow", func(v *value) { c.Allow = allow(r, v) }},
+		field{"roles", func(v *value) { c.readRoles(r, v) }},
+		field{"select", func(v *value) { c.Select = r.text(v, "select") }},
+		field{"strict", func(v *value) { c.Strict = r.boolean(v, "strict") }},
+		field{"baseline", func(v *value) { c.Baseline = readBaseline(r, v) }},
+		field{"reports", func(v *value) {
+			r.fields(v, "reports",
+				field{"junit", func(v *value) { c.Reports.JUnit = r.path(v, "reports: junit") }},
+				field{"json", func(v *value) { c.Reports.JSON = r.path(v, "reports: json") }},
+				field{"transcript", func(v *value) { c.Reports.Transcript = r.path(v, "reports: transcript") }})
+		}},
+		field{"exchanges", func(v *value) {
+			for _, dir := range r.texts(v, "exchanges") {
+				c.Exchanges = append(c.Exchanges, r.resolve(dir))
+			}
+		}},
+	)
+}
+
+// path is a file or folder: relative ones start at the folder of litmus.yaml.
+func (r *reader) path(v *value, of string) string { return r.resolve(r.text(v, of)) }
+
+func (r *reader) resolve(path string) string {
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(r.dir, path)
+}
+
+func (t *Target) read(r *reader, v *value) {
+	r.fields(v, "target",
+		field{"command", func(v *value) {
+			t.Command = r.texts(v, "target: command")
+			if v.kind == listKind && (len(t.Command) == 0 || t.Command[0] == "") {
+				r.add(v.pos, "target: command names no program")
+			}
+		}},
+		field{"url", func(v *value) {
+			t.URL = r.text(v, "target: url")
+			u, err := url.Parse(t.URL)
+			// The URL may hold a secret from the environment: the error does not show it.
+			if v.kind == scalarKind && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
+				r.add(v.pos, "target: url is not a whole http or https URL; write it as http://127.0.0.1:3000/mcp")
+			}
+		}},
+		field{"headers", func(v *value) {
+			t.Headers = r.textMap(v, "target: headers")
+			for name, value := range t.Headers {
+				r.keepNamed(name, value)
+			}
+		}},
+		field{"env", func(v *value) {
+			t.Env = r.textMap(v, "target: env")
+			for name, value := range t.Env {
+				r.keepNamed(name, value)
+			}
+		}},
+		// A path is no secret: redacting a home folder everywhere would only spoil the evidence.
+		field{"cwd", func(v *value) { r.asSecret(false, func() { t.Cwd = r.path(v, "target: cwd") }) }},
+		field{"cacert", func(v *value) { r.asSecret(false, func() { t.CACert = r.path(v, "target: cacert") }) }},
+		field{"insecure", func(v *value) { t.Insecure = r.boolean(v, "target: insecure") }},
+	)
+}
+
+func revisions(r *reader, v *value) []script.Revision {
+	var out []script.Revision
+	switch v.kind {
+	case scalarKind:
+		if v.text == "all" {
+			return nil
+		}
+		out = append(out, r.revision(v))
+	case listKind:
+		for _, item := range v.items {
+			out = append(out, r.revision(item))
+		}
+	default:
+		r.add(v.pos, "revisions is a list of revisions, or all")
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func allow(r *reader, v *value) []transcript.Role {
+	if v.kind != listKind {
+		r.add(v.pos, `allow is a list of tools, as in [{name: search, arguments: {q: "x"}}]`)
+		return nil
+	}
+	var out []transcript.Role
+	for i, item := range v.items {
+		of := ordinal("allow", i)
+		var role transcript.Role
+		if item.kind == scalarKind && item.scalar != nil {
+			r.add(item.pos, "%s is a mapping; write {name: %s}", of, item.text)
+			continue
+		}
+		if r.fields(item, of,
+			field{"name", func(v *value) { role.Name = r.text(v, of+": name") }},
+			field{"arguments", func(v *value) { r.asSecret(true, func() { role.Arguments = r.arguments(v, of) }) }},
+		) && role.Name == "" {
+			r.add(item.pos, "%s names no tool; add name:", of)
+		}
+		out = append(out, role)
+	}
+	return out
+}
+
+func (c *Config) readRoles(r *reader, v *value) {
+	if v.kind != mapKind {
+		r.add(v.pos, "roles is a mapping from a role to what plays it, as in {failing-tool: {name: explode}}")
+		return
+	}
+	c.Roles, c.rolePositions = map[string]transcript.Role{}, map[string]script.Position{}
+	for _, e := range v.entries {
+		of := "the role " + e.key
+		if e.value.kind == scalarKind {
+			r.add(e.value.pos, "%s is a mapping with name: (and arguments:) for a tool or prompt, or uri: for a resource", of)
+			continue
+		}
+		var role transcript.Role
+		if r.fields(e.value, of,
+			field{"name", func(v *value) { role.Name = r.text(v, of+": name") }},
+			field{"arguments", func(v *value) { r.asSecret(true, func() { role.Arguments = r.arguments(v, of) }) }},
+			field{"uri", func(v *value) { role.URI = r.text(v, of+": uri") }},
+		) && (role.Name == "") == (role.URI == "") {
+			r.add(e.value.pos, "%s has either name: (of a tool or prompt) or uri: (of a resource)", of)
+		}
+		c.Roles[e.key], c.rolePositions[e.key] = role, e.pos
+	}
+}
+
+// CheckRoles says which roles of the file are none of the known ones, with file:line:column and what may be meant.
+func (c *Config) CheckRoles(known []string) error {
+	var m mistakes
+	for name, at := range c.rolePositions {
+		if !slices.Contains(known, name) {
+			m.add(at, "there is no role %q%s", name, didYouMean(name, known))
+		}
+	}
+	return m.err()
+}
