@@ -5,6 +5,7 @@ package config
 import (
 	_ "embed"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -49,8 +50,17 @@ type Target struct {
 	Headers  map[string]string // of every HTTP request
 	Env      map[string]string // of the child process, beside what it inherits
 	Cwd      string            // of the child process; the folder of litmus.yaml unless the file says another
-	CACert   string            // a PEM file with certificates to trust; "": the system's
+	CACert   string            // a PEM file with certificates to trust beside the system's; "": none
 	Insecure bool              // do not verify certificates
+}
+
+// Environ is Env as NAME=value, in order of the names.
+func (t *Target) Environ() []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(t.Env)) {
+		out = append(out, name+"="+t.Env[name])
+	}
+	return out
 }
 
 // Reports are the files to write; "": none.

@@ -58,6 +58,7 @@ func TestEverything(t *testing.T) {
 	path := filepath.Join(dir, "litmus.yaml")
 	c, err := read(path, []byte(whole), env(map[string]string{"TOKEN": "t0ps3cret", "HOME": "/home/me", "PORT": "3000", "CERTS": ""}))
 	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(c.Target.Environ()).To(gomega.Equal([]string{"A=b", "DB_PASSWORD=in-the-file", "K=/home/me", "N=1"}))
 	c.rolePositions = nil
 	g.Expect(c).To(gomega.Equal(&Config{
 		Path: path,
