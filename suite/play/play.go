@@ -318,13 +318,14 @@ func (p *player) playAll(ctx context.Context, contexts []*observe.Context) {
 	if p.cfg.Planned != nil {
 		p.cfg.Planned(len(shared) + len(own))
 	}
-	stop := p.openAhead(ctx, own)
+	slots := make(chan struct{}, p.cfg.Jobs)
+	stop := p.openAhead(ctx, own, slots)
 	queue := make(chan *job)
 	var workers sync.WaitGroup
 	for range p.cfg.Jobs {
 		workers.Go(func() {
 			for j := range queue {
-				p.playJob(ctx, j)
+				p.playJob(ctx, j, slots)
 			}
 		})
 	}
@@ -341,11 +342,10 @@ feed:
 	stop()
 }
 
-// openAhead opens the own sessions of the jobs in order, as many ahead of need as there are workers. stop ends
-// it and closes what nobody took.
-func (p *player) openAhead(ctx context.Context, jobs []*job) (stop func()) {
+// openAhead opens the own sessions of the jobs in order, as many ahead of need as there are slots; who takes a
+// session frees its slot. stop ends it and closes what nobody took.
+func (p *player) openAhead(ctx context.Context, jobs []*job, slots chan struct{}) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	slots := make(chan struct{}, p.cfg.Jobs)
 	var opening sync.WaitGroup
 	opening.Go(func() {
 		for _, j := range jobs {
@@ -355,9 +355,7 @@ func (p *player) openAhead(ctx context.Context, jobs []*job) (stop func()) {
 				return
 			}
 			opening.Go(func() {
-				o := p.open(ctx, j.context.Revision, j.ex.Client, j.ex.Session == script.Bare)
-				<-slots
-				j.session <- o
+				j.session <- p.open(ctx, j.context.Revision, j.ex.Client, j.ex.Session == script.Bare)
 			})
 		}
 	})
@@ -374,13 +372,14 @@ func (p *player) openAhead(ctx context.Context, jobs []*job) (stop func()) {
 	}
 }
 
-func (p *player) playJob(ctx context.Context, j *job) {
+func (p *player) playJob(ctx context.Context, j *job, slots chan struct{}) {
 	var o *opened
 	if j.session == nil {
 		o = p.acquire(ctx, j.context.Revision)
 	} else {
 		select {
 		case o = <-j.session:
+			<-slots
 		case <-ctx.Done():
 			return
 		}
