@@ -243,10 +243,11 @@ func TestTheClientIsAskedOnlyForWhatItDeclared(t *testing.T) {
 		t.Run(fmt.Sprintf("%s %s %s", tc.tool, tc.rev, encode(tc.capabilities)), func(t *testing.T) {
 			g := gomega.NewWithT(t)
 			c := dialStdio(t).open(tc.rev, tc.capabilities)
-			c.answer = func(m message) object {
+			c.answer = func(message) object {
 				return object{"result": object{
-					"role": "assistant", "content": object{"type": "text", "text": "hello"}, "model": "m",
-					"action": "accept", "roots": []object{{"uri": "file:///a"}},
+					"role": "assistant", "model": "m",
+					"content": object{"type": "text", "text": "hello", "username": "u", "email": "u@example.com"},
+					"action":  "accept", "roots": []object{{"uri": "file:///a"}},
 				}}
 			}
 			reply := c.call(tc.tool, tc.args)
@@ -262,5 +263,30 @@ func TestTheClientIsAskedOnlyForWhatItDeclared(t *testing.T) {
 			g.Expect(reply.result()).To(gomega.HaveKeyWithValue("isError", true))
 			g.Expect(reply.firstText()).To(gomega.ContainSubstring("no thanks"))
 		})
+	}
+}
+
+func TestElicitedContentMustFitTheForm(t *testing.T) {
+	g := gomega.NewWithT(t)
+	c := dialStdio(t).open(rev2025November, object{"elicitation": object{}})
+	for _, tc := range []struct {
+		tool    string
+		result  object
+		isError bool
+	}{
+		{"test_elicitation_sep1034_defaults", object{"action": "accept", "content": object{"age": 7, "status": "active"}}, false},
+		{"test_elicitation_sep1034_defaults", object{"action": "decline"}, false},
+		{"test_elicitation_sep1034_defaults", object{"action": "cancel"}, false},
+		{"test_elicitation_sep1034_defaults", object{"action": "maybe"}, true},
+		{"test_elicitation_sep1034_defaults", object{"action": "accept"}, true},
+		{"test_elicitation_sep1034_defaults", object{"action": "accept", "content": object{"age": 7.5}}, true},
+		{"test_elicitation_sep1330_enums", object{"action": "accept", "content": object{"titledSingle": "value2", "titledMulti": []string{"value1"}}}, false},
+		{"test_elicitation_sep1330_enums", object{"action": "accept", "content": object{"titledSingle": "value4"}}, true},
+		{"test_elicitation_sep1330_enums", object{"action": "accept", "content": object{"untitledMulti": []string{}}}, true},
+		{"test_elicitation_sep1330_enums", object{"action": "accept", "content": object{"titledMulti": []string{"value1", "x"}}}, true},
+	} {
+		c.answer = func(message) object { return object{"result": tc.result} }
+		_, isError := c.call(tc.tool, object{}).result()["isError"]
+		g.Expect(isError).To(gomega.Equal(tc.isError), "%v", tc.result)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// schema is a JSON Schema (2020-12) of one of the server's tools: as it is listed, and decoded for checking. Only the
-// keywords that those schemas use are checked.
+// schema is a JSON Schema (2020-12) of the server's own, for a tool or a form: as it is sent, and decoded for checking.
+// Only the keywords that those schemas use are checked.
 type schema struct {
 	text json.RawMessage
 	root object
@@ -27,9 +27,9 @@ func mustSchema(text string) *schema {
 	return &schema{text: json.RawMessage(text), root: v.(object)}
 }
 
-// validate returns an error that says where and why v does not fit, or nil.
-func (s *schema) validate(v any) error {
-	return s.check(s.root, v, "arguments")
+// validate returns an error that says where and why v, which the error calls name, does not fit, or nil.
+func (s *schema) validate(v any, name string) error {
+	return s.check(s.root, v, name)
 }
 
 func (s *schema) check(rule any, v any, at string) error {
@@ -153,6 +153,12 @@ func (s *schema) checkArray(k object, v any, at string) error {
 	if !ok {
 		return nil
 	}
+	if limit, ok := integer(k["minItems"]); ok && len(items) < limit {
+		return fmt.Errorf("%s must have at least %d items", at, limit)
+	}
+	if limit, ok := integer(k["maxItems"]); ok && len(items) > limit {
+		return fmt.Errorf("%s must have at most %d items", at, limit)
+	}
 	if rule, ok := k["items"]; ok {
 		for i, item := range items {
 			if err := s.check(rule, item, fmt.Sprintf("%s[%d]", at, i)); err != nil {
@@ -219,6 +225,17 @@ func (s *schema) checkCombined(k object, v any, at string) error {
 		}
 		if first != nil {
 			return fmt.Errorf("%s fits none of the alternatives; the first: %w", at, first)
+		}
+	}
+	if options, ok := k["oneOf"].([]any); ok {
+		fitting := 0
+		for _, rule := range options {
+			if s.check(rule, v, at) == nil {
+				fitting++
+			}
+		}
+		if fitting != 1 {
+			return fmt.Errorf("%s fits %d of the alternatives, not exactly one", at, fitting)
 		}
 	}
 	if condition, ok := k["if"]; ok {

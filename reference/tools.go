@@ -84,7 +84,7 @@ func callTool(c *call) (any, error) {
 		return nil, invalidParams("Unknown tool: %s", name)
 	}
 	t := tools[at]
-	if err := t.input.validate(args); err != nil && !c.server.flags[FlagNoInputValidation] {
+	if err := t.input.validate(args, "arguments"); err != nil && !c.server.flags[FlagNoInputValidation] {
 		if c.rev.badArgumentsAreResults() {
 			return failed("Invalid arguments: " + err.Error()).at(c.rev), nil
 		}

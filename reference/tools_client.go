@@ -49,8 +49,9 @@ func sampledText(content any) string {
 	return strings.Join(texts, "\n")
 }
 
-// elicit asks the user by a form. Since there are modes, a client that declares none means this one.
-func (c *call) elicit(message string, form string) (object, error) {
+// elicit asks the user by a form and checks what comes back against it. Since there are modes, a client that declares
+// none means this one.
+func (c *call) elicit(message string, form *schema) (object, error) {
 	declared, ok := c.clientHas("elicitation")
 	if ok && c.rev.hasElicitationModes() && len(declared) > 0 {
 		_, ok = declared["form"].(object)
@@ -58,10 +59,28 @@ func (c *call) elicit(message string, form string) (object, error) {
 	if !ok || !c.rev.hasElicitation() {
 		return nil, errors.New("the client did not declare elicitation by form")
 	}
-	return c.request(c.ctx, c.out, "elicitation/create", object{
-		"message":         message,
-		"requestedSchema": mustSchema(form).text,
-	})
+	result, err := c.request(c.ctx, c.out, "elicitation/create", object{"message": message, "requestedSchema": form.text})
+	if err != nil {
+		return nil, err
+	}
+	if err := checkAction(result); err != nil {
+		return nil, err
+	}
+	if result["action"] == "accept" {
+		if err := form.validate(result["content"], "content"); err != nil {
+			return nil, fmt.Errorf("the client accepted with something else than the form asks for: %w", err)
+		}
+	}
+	return result, nil
+}
+
+func checkAction(result object) error {
+	switch action := result["action"]; action {
+	case "accept", "decline", "cancel":
+		return nil
+	default:
+		return fmt.Errorf("the client answered elicitation/create with the unknown action %v", action)
+	}
 }
 
 // elicited describes what the user did.
@@ -73,31 +92,17 @@ func elicited(prefix string, result object) *toolResult {
 	return says(fmt.Sprintf("%saction=%v, content=%s", prefix, result["action"], content))
 }
 
-func elicitContact(c *call, args object) (*toolResult, error) {
-	result, err := c.elicit(stringArg(args, "message"), `{"type":"object","properties":{
+var (
+	contactForm = mustSchema(`{"type":"object","properties":{
 		"username":{"type":"string","description":"User's response"},
 		"email":{"type":"string","description":"User's email address"}},"required":["username","email"]}`)
-	if err != nil {
-		return nil, err
-	}
-	return elicited("User response: ", result), nil
-}
-
-func elicitDefaults(c *call, _ object) (*toolResult, error) {
-	result, err := c.elicit("Please check these details.", `{"type":"object","properties":{
+	defaultsForm = mustSchema(`{"type":"object","properties":{
 		"name":{"type":"string","description":"Name","default":"John Doe"},
 		"age":{"type":"integer","description":"Age in years","default":30},
 		"score":{"type":"number","description":"Score","default":95.5},
 		"status":{"type":"string","description":"Status","enum":["active","inactive","pending"],"default":"active"},
 		"verified":{"type":"boolean","description":"Verified","default":true}},"required":[]}`)
-	if err != nil {
-		return nil, err
-	}
-	return elicited("Elicitation completed: ", result), nil
-}
-
-func elicitChoices(c *call, _ object) (*toolResult, error) {
-	result, err := c.elicit("Please choose.", `{"type":"object","properties":{
+	choicesForm = mustSchema(`{"type":"object","properties":{
 		"untitledSingle":{"type":"string","description":"One of three","enum":["option1","option2","option3"]},
 		"titledSingle":{"type":"string","description":"One of three, with titles","oneOf":[
 			{"const":"value1","title":"First Option"},{"const":"value2","title":"Second Option"},{"const":"value3","title":"Third Option"}]},
@@ -108,6 +113,26 @@ func elicitChoices(c *call, _ object) (*toolResult, error) {
 		"titledMulti":{"type":"array","description":"Some of three, with titles","minItems":1,"maxItems":3,"items":{"anyOf":[
 			{"const":"value1","title":"First Choice"},{"const":"value2","title":"Second Choice"},{"const":"value3","title":"Third Choice"}]}}},
 		"required":[]}`)
+)
+
+func elicitContact(c *call, args object) (*toolResult, error) {
+	result, err := c.elicit(stringArg(args, "message"), contactForm)
+	if err != nil {
+		return nil, err
+	}
+	return elicited("User response: ", result), nil
+}
+
+func elicitDefaults(c *call, _ object) (*toolResult, error) {
+	result, err := c.elicit("Please check these details.", defaultsForm)
+	if err != nil {
+		return nil, err
+	}
+	return elicited("Elicitation completed: ", result), nil
+}
+
+func elicitChoices(c *call, _ object) (*toolResult, error) {
+	result, err := c.elicit("Please choose.", choicesForm)
 	if err != nil {
 		return nil, err
 	}
@@ -126,6 +151,9 @@ func elicitByURL(c *call, _ object) (*toolResult, error) {
 		"url": "https://mcp-litmus.example/confirm?elicitation=" + id,
 	})
 	if err != nil {
+		return nil, err
+	}
+	if err := checkAction(result); err != nil {
 		return nil, err
 	}
 	if result["action"] == "accept" {
