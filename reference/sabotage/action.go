@@ -440,19 +440,19 @@ func parseSSE(l *loader, n ast.Node) func(*effect, *scope) error {
 		switch entry.key {
 		case "keep-open":
 			keepOpen = l.isTrue(entry.value)
-		case "event", "id":
+		case "event", "id", "retry":
 			fields[entry.key] = nil
 			if !isNull(entry.value) {
 				fields[entry.key] = l.textTemplate(entry.value)
 			}
 		default:
-			l.unknown(entry.keyNode, entry.key, "sse", []string{"keep-open", "event", "id"})
+			l.unknown(entry.keyNode, entry.key, "sse", append([]string{"keep-open"}, sseFields...))
 		}
 	}
 	return func(e *effect, names *scope) error {
 		e.sse.keepOpen = e.sse.keepOpen || keepOpen
 		for name, t := range fields {
-			edit := &fieldEdit{drop: t == nil}
+			edit := fieldEdit{drop: t == nil}
 			if t != nil {
 				value, err := t.value(names)
 				if err != nil {
@@ -460,11 +460,7 @@ func parseSSE(l *loader, n ast.Node) func(*effect, *scope) error {
 				}
 				edit.value = asText(value)
 			}
-			if name == "event" {
-				e.sse.event = edit
-			} else {
-				e.sse.id = edit
-			}
+			e.sse.put(name, edit)
 		}
 		return nil
 	}

@@ -199,7 +199,7 @@ func (a *answer) carryOut(e *effect, parsed event, block []byte) error {
 	if block != nil && !e.drop {
 		data := e.encoded(parsed.data)
 		one := block
-		if !bytes.Equal(data, parsed.data) || e.sse.event != nil || e.sse.id != nil {
+		if !bytes.Equal(data, parsed.data) || len(e.sse.fields) > 0 {
 			one = parsed.rewritten(data, e.sse)
 		}
 		if !a.misdirect(e, parsed.name, data) {

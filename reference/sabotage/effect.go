@@ -45,13 +45,23 @@ type headerEdit struct {
 
 // sseEdit changes the fields around an event's data.
 type sseEdit struct {
-	keepOpen  bool
-	event, id *fieldEdit
+	keepOpen bool
+	fields   map[string]fieldEdit // by name, of sseFields
 }
+
+// sseFields are the fields that can be changed, in the order in which new ones are written.
+var sseFields = []string{"event", "id", "retry"}
 
 type fieldEdit struct {
 	value string
 	drop  bool
+}
+
+func (s *sseEdit) put(name string, edit fieldEdit) {
+	if s.fields == nil {
+		s.fields = map[string]fieldEdit{}
+	}
+	s.fields[name] = edit
 }
 
 // encoded is the message as it goes out, given the bytes that the server wrote for it.
@@ -97,11 +107,8 @@ func (e *effect) absorb(inner *effect) {
 		e.stream = inner.stream
 	}
 	e.sse.keepOpen = e.sse.keepOpen || inner.sse.keepOpen
-	if inner.sse.event != nil {
-		e.sse.event = inner.sse.event
-	}
-	if inner.sse.id != nil {
-		e.sse.id = inner.sse.id
+	for name, edit := range inner.sse.fields {
+		e.sse.put(name, edit)
 	}
 }
 

@@ -132,6 +132,7 @@ func TestHTTPActions(t *testing.T) {
 			primer + helloEvent + "event: other\nid: x0\ndata: " + chatReply + "\n\n"},
 		{"sse fields dropped, also of an empty event", one(`when: http.method == "POST"`, "sse: {event: null, id: null}"), "POST", chatty, []string{streamed}, 200, eventStream,
 			"data: \n\ndata: " + hello + "\n\ndata: " + chatReply + "\n\n"},
+		{"sse retry", one(`when: message == null`, "sse: {retry: '5', id: null}"), "POST", chatty, []string{streamed}, 200, eventStream, "retry: 5\ndata: \n\n" + helloEvent + chatEvent},
 		{"sse field added", one("when: message == null", "sse: {event: primer}"), "POST", chatty, []string{streamed}, 200, eventStream, "id: p0\nevent: primer\ndata: \n\n" + helloEvent + chatEvent},
 		{"stream other without another one", one("when: response", "stream: other"), "POST", echo, nil, 200, jsonType, echoReply},
 		{"on-receive: reply to a notification", one("on-receive: '!has(request.id)'", "reply: {a: 1}"), "POST", note, nil, 200, jsonType, `{"a":1}`},

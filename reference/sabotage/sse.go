@@ -64,8 +64,8 @@ func cutField(line string) (field, value string) {
 func (e event) rewritten(data []byte, edit sseEdit) []byte {
 	var out strings.Builder
 	written := map[string]bool{}
-	field := func(name string, change *fieldEdit) {
-		if !written[name] && !change.drop {
+	field := func(name string) {
+		if change := edit.fields[name]; !written[name] && !change.drop {
 			out.WriteString(name + ": " + change.value + "\n")
 		}
 		written[name] = true
@@ -77,19 +77,18 @@ func (e event) rewritten(data []byte, edit sseEdit) []byte {
 		written["data"] = true
 	}
 	added := func() {
-		if edit.event != nil {
-			field("event", edit.event)
-		}
-		if edit.id != nil {
-			field("id", edit.id)
+		for _, name := range sseFields {
+			if _, ok := edit.fields[name]; ok {
+				field(name)
+			}
 		}
 	}
 	for _, line := range e.lines {
-		switch name, _ := cutField(line); {
-		case name == "event" && edit.event != nil:
-			field(name, edit.event)
-		case name == "id" && edit.id != nil:
-			field(name, edit.id)
+		name, _ := cutField(line)
+		_, edited := edit.fields[name]
+		switch {
+		case edited:
+			field(name)
 		case name == "data":
 			added()
 			content()

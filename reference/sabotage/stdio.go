@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -65,6 +66,8 @@ type stdioEdge struct {
 
 	onMessage, onReceive, onStart, onEOF []*Fault
 
+	exited atomic.Bool
+
 	in      *bufio.Reader // read by one goroutine only
 	pending []byte        // of a line that the server has not read to its end
 	inErr   error
@@ -74,7 +77,6 @@ type stdioEdge struct {
 	partial   []byte
 	held      []byte // by reorder
 	hung      bool
-	exited    bool
 	ignoreEOF bool
 }
 
@@ -84,14 +86,14 @@ type stdioReader stdioEdge
 func (r *stdioReader) Read(p []byte) (int, error) {
 	s := (*stdioEdge)(r)
 	for len(s.pending) == 0 {
-		if s.ended() {
+		if s.exited.Load() {
 			return 0, io.EOF
 		}
 		if s.inErr != nil {
 			return 0, s.inErr
 		}
 		line, err := s.in.ReadBytes('\n')
-		if s.ended() {
+		if s.exited.Load() {
 			err = io.EOF
 			line = nil
 		}
@@ -100,7 +102,7 @@ func (r *stdioReader) Read(p []byte) (int, error) {
 		}
 		if err != nil {
 			s.inErr = err
-			if err == io.EOF && !s.ended() {
+			if err == io.EOF && !s.exited.Load() {
 				s.incoming(s.onEOF, nil, "")
 			}
 		}
@@ -134,7 +136,7 @@ func (s *stdioEdge) incoming(faults []*Fault, request any, line string) (swallow
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.carryOut(e, nil)
-	return e.swallow || s.exited
+	return e.swallow || s.exited.Load()
 }
 
 // stdioWriter is what the server writes to.
@@ -144,7 +146,7 @@ func (w *stdioWriter) Write(p []byte) (int, error) {
 	s := (*stdioEdge)(w)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.exited {
+	if s.exited.Load() {
 		return 0, io.ErrClosedPipe
 	}
 	rest := p
@@ -227,9 +229,9 @@ func (s *stdioEdge) carryOut(e *effect, text []byte) error {
 	if e.hang {
 		s.hung = true
 	}
-	if e.exit != nil && !s.exited {
+	if e.exit != nil && !s.exited.Load() {
 		s.proc.Exit(*e.exit)
-		s.exited = true
+		s.exited.Store(true)
 		s.cancel()
 	}
 	return err
@@ -237,7 +239,7 @@ func (s *stdioEdge) carryOut(e *effect, text []byte) error {
 
 // write sends chunk in one piece, and what reorder held back behind it.
 func (s *stdioEdge) write(chunk []byte) error {
-	if len(chunk) == 0 || s.hung || s.exited {
+	if len(chunk) == 0 || s.hung || s.exited.Load() {
 		return nil
 	}
 	if len(s.held) > 0 {
@@ -248,19 +250,13 @@ func (s *stdioEdge) write(chunk []byte) error {
 	return err
 }
 
-func (s *stdioEdge) ended() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.exited
-}
-
 // end is called when the server has returned err.
 func (s *stdioEdge) end(ctx context.Context, err error) error {
 	s.mu.Lock()
 	last := append(s.partial, s.held...)
 	s.partial, s.held = nil, nil
 	s.write(last)
-	exited, ignore := s.exited, s.ignoreEOF
+	exited, ignore := s.exited.Load(), s.ignoreEOF
 	s.mu.Unlock()
 	switch {
 	case exited:
