@@ -83,10 +83,10 @@ func (in *input) run() {
 		if in.broken || len(in.queue) == 0 {
 			broken := in.broken
 			in.mu.Unlock()
-			in.w.Close()
-			if !broken {
+			if !broken { // first, so that what the server does about it comes after
 				in.rec.record(transcript.Event{Kind: transcript.Closed})
 			}
+			in.w.Close()
 			return
 		}
 		data := in.queue[0]

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -150,13 +151,22 @@ type stdioConn struct {
 	exited   chan struct{} // the Exit event is recorded
 }
 
+// readStderr records standard error in whole lines where it can, so that no word is torn apart between two events.
 func (c *stdioConn) readStderr() {
 	defer close(c.errEnded)
-	buffer := make([]byte, 32<<10)
+	const most = 32 << 10
+	buffer := make([]byte, most)
+	var held []byte
 	for {
 		n, err := c.stderr.Read(buffer)
-		if n > 0 {
-			c.rec.complain(append([]byte(nil), buffer[:n]...))
+		held = append(held, buffer[:n]...)
+		whole := bytes.LastIndexByte(held, '\n') + 1
+		if err != nil || len(held)-whole > most {
+			whole = len(held)
+		}
+		if whole > 0 {
+			c.rec.complain(held[:whole:whole])
+			held = append([]byte(nil), held[whole:]...)
 		}
 		if err != nil {
 			return

@@ -32,7 +32,11 @@ type URLOptions struct {
 // The error says what is wrong with the endpoint (it must be an absolute http or https URL), with a header or with the
 // file of certificates.
 func URL(endpoint string, opts URLOptions) (Target, error) {
-	return newURL(endpoint, opts)
+	t, err := newURL(endpoint, opts)
+	if err != nil {
+		return nil, err // not t: a nil pointer in an interface is not nil
+	}
+	return t, nil
 }
 
 func newURL(endpoint string, opts URLOptions) (*urlTarget, error) {
