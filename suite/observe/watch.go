@@ -1,9 +1,11 @@
 package observe
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
 
+	"github.com/mcp-litmus/mcp-litmus/suite/schema"
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
 	"github.com/mcp-litmus/mcp-litmus/suite/wire"
@@ -21,13 +23,20 @@ type Stretch struct {
 // Watch gathers everything that crossed the wire into lists for the checks of a watch exchange: messages,
 // requests, lines, answers and sessions. Sessions in which another revision was negotiated are left out.
 func Watch(revision script.Revision, stretches []Stretch) map[string]any {
-	w := watch{sessions: map[int]map[string]any{}}
+	w := watch{sessions: map[int]map[string]any{}, asked: map[string]*request{}}
+	w.definitions, _ = schema.For(string(revision)) // nil for a revision without: then no message has a definition
+	var concerned []*Stretch
 	for i := range stretches {
-		s := &stretches[i]
-		if s.Negotiated != "" && s.Negotiated != string(revision) {
-			continue
+		if s := &stretches[i]; s.Negotiated == "" || s.Negotiated == string(revision) {
+			concerned = append(concerned, s)
 		}
-		w.stretch(s)
+	}
+	made := make([]map[int]*request, len(concerned))
+	for i, s := range concerned {
+		made[i] = w.ask(s)
+	}
+	for i, s := range concerned {
+		w.stretch(s, made[i])
 	}
 	return map[string]any{
 		"messages": orEmpty(w.messages), "requests": w.requestDocs(), "lines": orEmpty(w.lines),
@@ -39,6 +48,8 @@ type watch struct {
 	messages, lines, answers, sessionDocs []any
 	order                                 []*request
 	sessions                              map[int]map[string]any
+	asked                                 map[string]*request // by conversation and id: for replies that come after the play
+	definitions                           *schema.Set
 }
 
 // request is one message of ours that has an id, and what became of it.
@@ -69,32 +80,66 @@ func (w *watch) session(n int) map[string]any {
 	return d
 }
 
-func (w *watch) stretch(s *Stretch) {
+// conversation is a key for one session: those that an exchange opens beside its own are told apart by name.
+func (s *Stretch) conversation(in string) string {
+	if in == "" {
+		return fmt.Sprint(s.Session)
+	}
+	return s.Name + "\x00" + in
+}
+
+func (s *Stretch) place(e transcript.Event) map[string]any {
+	return map[string]any{"exchange": s.Name, "step": int64(e.Step), "session": int64(s.Session), "in": e.In}
+}
+
+// ask makes the documents of the requests in the stretch, by the index of the event that sent each.
+func (w *watch) ask(s *Stretch) map[int]*request {
+	made := map[int]*request{}
+	gone := false
+	for i, e := range s.Events {
+		switch e.Kind {
+		case transcript.EOF, transcript.Exit:
+			gone = true
+		case transcript.Send:
+			m := wire.Read(e.Data)
+			id, ok := m.ID()
+			if !ok || m.Kind != wire.KindRequest {
+				continue
+			}
+			doc := s.place(e)
+			doc["message"], doc["method"], doc["malformed"], doc["gone"] = m.Value, m.Method(), s.Malformed[e.Step], gone
+			made[i] = &request{doc: doc, key: e.In + "\x00" + wire.IDKey(id), stream: e.Stream}
+			w.asked[s.conversation(e.In)+"\x00"+wire.IDKey(id)] = made[i]
+		}
+	}
+	return made
+}
+
+func (w *watch) stretch(s *Stretch, made map[int]*request) {
 	own := map[string]*request{} // requests of this stretch by id and connection
 	posts := map[[2]any]transcript.Event{}
 	resumed, carriers := map[[2]any]int{}, map[[2]any]int{} // streams that continue another; streams by event id
-	gone := false
-	for _, e := range s.Events {
-		place := map[string]any{"exchange": s.Name, "step": int64(e.Step), "session": int64(s.Session)}
+	statuses := map[[2]any]int{}
+	resumes, seen := map[[2]any]bool{}, map[[2]any]bool{} // streams that were asked to resume; messages by their bytes
+	for i, e := range s.Events {
+		place := s.place(e)
 		malformed := s.Malformed[e.Step]
+		stream := [2]any{e.In, e.Stream}
 		switch e.Kind {
 		case transcript.Send:
 			if e.Stream > 0 {
-				posts[[2]any{e.In, e.Stream}] = e
+				posts[stream] = e
 				if last := http.Header(e.HTTP.Headers).Get("Last-Event-Id"); last != "" {
-					resumed[[2]any{e.In, e.Stream}] = carriers[[2]any{e.In, last}]
+					resumed[stream] = carriers[[2]any{e.In, last}]
+					resumes[stream] = true
 				}
 			}
-			m := wire.Read(e.Data)
-			if id, ok := m.ID(); ok && m.Kind == wire.KindRequest {
-				doc := maps.Clone(place)
-				doc["message"], doc["method"], doc["malformed"], doc["gone"] = m.Value, m.Method(), malformed, gone
-				r := &request{doc: doc, key: e.In + "\x00" + wire.IDKey(id), stream: e.Stream}
+			if r := made[i]; r != nil {
 				own[r.key] = r
 				w.order = append(w.order, r)
 			}
 		case transcript.Receive:
-			if origin := resumed[[2]any{e.In, e.Stream}]; origin > 0 {
+			if origin := resumed[stream]; origin > 0 {
 				e.Stream = origin
 			}
 			if e.SSE != nil && e.SSE.ID != nil {
@@ -108,29 +153,49 @@ func (w *watch) stretch(s *Stretch) {
 				line := maps.Clone(place)
 				maps.Copy(line, lineDoc(message{m, e}))
 				w.lines = append(w.lines, line)
-			} else if e.SSE == nil && m.Kind == wire.KindNotJSON {
+			} else if e.SSE == nil && !claims(m, statuses[stream]) {
 				continue
 			}
-			w.message(place, e, m, own, malformed)
+			// What a resumed stream brings again is the same message, not a second one.
+			bytes := [2]any{e.In, string(e.Data)}
+			if resumes[stream] && seen[bytes] {
+				continue
+			}
+			seen[bytes] = true
+			if status, ok := statuses[stream]; ok {
+				place["status"] = int64(status)
+			}
+			w.message(s, place, e, m, own, malformed)
 		case transcript.Answer:
+			statuses[stream] = e.HTTP.Status
 			doc := maps.Clone(place)
-			maps.Copy(doc, HTTP(posts[[2]any{e.In, e.Stream}], s.Events))
-			sent := wire.Read(posts[[2]any{e.In, e.Stream}].Data)
+			maps.Copy(doc, HTTP(posts[stream], s.Events))
+			sent := wire.Read(posts[stream].Data)
 			doc["sent"], doc["sentKind"], doc["malformed"] = sent.Value, string(sent.Kind), malformed
 			w.answers = append(w.answers, doc)
-		case transcript.EOF:
-			gone = true
 		case transcript.Exit:
-			gone = true
 			w.session(s.Session)["exit"] = map[string]any{"code": int64(e.Exit.Code), "signal": e.Exit.Signal}
 		case transcript.Timeout:
 			w.session(s.Session)["timeout"] = true
 		}
 	}
-
 }
 
-func (w *watch) message(place map[string]any, e transcript.Event, m wire.Message, own map[string]*request, malformed bool) {
+// claims says whether the body of an HTTP answer is to be taken for a JSON-RPC message. That of a refusal need not
+// be one: whatever JSON it holds counts only where it says so itself.
+func claims(m wire.Message, status int) bool {
+	if m.Kind == wire.KindNotJSON {
+		return false
+	}
+	if status < 400 {
+		return true
+	}
+	o, _ := m.Value.(map[string]any)
+	_, ok := o["jsonrpc"]
+	return ok
+}
+
+func (w *watch) message(s *Stretch, place map[string]any, e transcript.Event, m wire.Message, own map[string]*request, malformed bool) {
 	doc := maps.Clone(place)
 	doc["message"], doc["text"], doc["kind"] = m.Value, string(m.Raw), string(m.Kind)
 	doc["oddities"], doc["stream"], doc["malformed"] = texts(m.Oddities), int64(e.Stream), malformed
@@ -138,13 +203,47 @@ func (w *watch) message(place map[string]any, e transcript.Event, m wire.Message
 	if m.Kind == wire.KindRequest || m.Kind == wire.KindNotification {
 		doc["method"] = m.Method()
 	}
-	if id, ok := m.ID(); ok && id != nil && m.Kind != wire.KindRequest {
-		if r := own[e.In+"\x00"+wire.IDKey(id)]; r != nil {
+	if id, ok := m.ID(); ok && id != nil && (message{m, e}).reply() {
+		r := own[e.In+"\x00"+wire.IDKey(id)]
+		if r == nil {
+			r = w.asked[s.conversation(e.In)+"\x00"+wire.IDKey(id)]
+		}
+		if r != nil {
 			r.replies++
 			doc["request"], doc["method"] = r.doc["message"], r.doc["method"]
 			doc["own"] = int64(r.stream)
 			doc["malformed"] = r.doc["malformed"]
 		}
 	}
+	if name := w.definition(m, doc); name != "" {
+		doc["definition"] = name
+	}
 	w.messages = append(w.messages, doc)
+}
+
+// definition names the schema's definition of the message: of a result, or of a whole request or notification. It is
+// "" where the revision defines none.
+func (w *watch) definition(m wire.Message, doc map[string]any) string {
+	method, _ := doc["method"].(string)
+	if w.definitions == nil {
+		return ""
+	}
+	switch m.Kind {
+	case wire.KindRequest:
+		return w.definitions.RequestOf(method)
+	case wire.KindNotification:
+		return w.definitions.NotificationOf(method)
+	case wire.KindResult:
+		asked, _ := doc["request"].(map[string]any)
+		params, _ := asked["params"].(map[string]any)
+		if _, ok := params["task"]; ok { // either a task or, from a server that ignores it, the plain result
+			o, _ := m.Value.(map[string]any)
+			result, _ := o["result"].(map[string]any)
+			if _, ok := result["task"]; ok && w.definitions.Has("CreateTaskResult") {
+				return "CreateTaskResult"
+			}
+		}
+		return w.definitions.ResultOf(method)
+	}
+	return ""
 }
