@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/mcp-litmus/mcp-litmus/suite/verdict"
@@ -111,9 +112,11 @@ func facts(e *verdict.Evidence, l limits) []fact {
 	if e.Expression != "" {
 		add("check", e.Expression)
 	}
-	for i, p := range e.Parts {
+	// The whole expression is on the line above, and that it does not hold is why this is told.
+	parts := slices.DeleteFunc(slices.Clone(e.Parts), func(p verdict.Part) bool { return p.Source == e.Expression })
+	for i, p := range parts {
 		if i == l.parts {
-			out = append(out, fact{"", fmt.Sprintf("… and %s", plural(len(e.Parts)-i, "more part"))})
+			out = append(out, fact{"", fmt.Sprintf("… and %s", plural(len(parts)-i, "more part"))})
 			break
 		}
 		label := ""

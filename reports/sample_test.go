@@ -93,7 +93,8 @@ func unknownTool(exchange string) verdict.Verdict {
 		Spec: "server/tools#error-handling", Note: "a missing name counts as a tool that is not offered",
 		Evidence: &verdict.Evidence{
 			Expression: "error.code == -32602", Position: "server/tools.yaml:12:7",
-			Parts: []verdict.Part{{Source: "error.code", Value: "-32601"}, {Source: "result.isError", Err: "no such key: result"}},
+			Parts: []verdict.Part{{Source: "error.code", Value: "-32601"}, {Source: "result.isError", Err: "no such key: result"},
+				{Source: "error.code == -32602", Value: "false"}},
 			Wire: []verdict.Line{
 				{At: 120 * time.Millisecond, Direction: "sent", Text: `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"litmus-absent","arguments":{}}}`},
 				{At: 124 * time.Millisecond, Direction: "received", Text: `{"jsonrpc":"2.0","id":4,"error":{"code":-32601,"message":"` + strings.Repeat("no such tool ", 60) + `"}}`},

@@ -56,7 +56,10 @@ func TestEverything(t *testing.T) {
 	g := gomega.NewWithT(t)
 	dir := filepath.Join("some", "dir")
 	path := filepath.Join(dir, "litmus.yaml")
-	c, err := read(path, []byte(whole), env(map[string]string{"TOKEN": "t0ps3cret", "HOME": "/home/me", "PORT": "3000", "CERTS": ""}))
+	abs, err := filepath.Abs("/abs") // with a drive on Windows
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	abs = filepath.ToSlash(abs)
+	c, err := read(path, []byte(strings.ReplaceAll(whole, "/abs", abs)), env(map[string]string{"TOKEN": "t0ps3cret", "HOME": "/home/me", "PORT": "3000", "CERTS": ""}))
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(c.Target.Environ()).To(gomega.Equal([]string{"A=b", "DB_PASSWORD=in-the-file", "K=/home/me", "N=1"}))
 	c.rolePositions = nil
@@ -80,8 +83,8 @@ func TestEverything(t *testing.T) {
 		Strict:   true,
 		Baseline: Baseline{{Requirement: "tools.*", Transport: "stdio", Reason: "issue 42", Pos: script.Position{File: path, Line: 24, Column: 5}}},
 		Reports: Reports{JUnit: filepath.Join(dir, "out", "junit.xml"), JSON: filepath.Join(dir, "out", "report.json"),
-			Transcript: "/abs/run.jsonl"},
-		Exchanges: []string{filepath.Join(dir, "dir"), "/abs"},
+			Transcript: abs + "/run.jsonl"},
+		Exchanges: []string{filepath.Join(dir, "dir"), abs},
 		Secrets:   []string{"/home/me", "Bearer t0ps3cret", "in-the-file", "t0ps3cret"},
 	}))
 }
