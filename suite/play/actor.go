@@ -431,7 +431,8 @@ func (a *actor) parallel(ctx context.Context, st *script.Step, s *opened) error 
 	return s.AwaitReplies(ctx, ids, streams)
 }
 
-// open opens a further session of the exchange under the step's name. Its events are those of the step.
+// open opens a further session of the exchange under the step's name, a bare one without its handshake. Its
+// events are those of the step.
 func (a *actor) open(st *script.Step) error {
 	o := a.player.open(a.ctx, a.c.Revision, a.ex.Client, true)
 	a.sessions[st.Target] = o
@@ -439,8 +440,10 @@ func (a *actor) open(st *script.Step) error {
 		return o.err
 	}
 	o.At(st.Number, 0)
-	if err := o.Initialize(a.ctx); err != nil {
-		return err
+	if !st.Bare {
+		if err := o.Initialize(a.ctx); err != nil {
+			return err
+		}
 	}
 	if st.As != "" {
 		a.vars[st.As] = observe.Step(st, o.Events(), nil)

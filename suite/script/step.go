@@ -29,7 +29,7 @@ var verbs = map[Verb][]string{
 	Await:    {},
 	Quiet:    {},
 	Close:    {},
-	Open:     {},
+	Open:     {"bare"},
 	Parallel: {"malformed"},
 	Each:     {"steps"},
 }
@@ -184,6 +184,7 @@ func (s *stepReader) step(n *node) *Step {
 	st.When = s.condition(n.get("when"), "when", sc)
 	st.TimeoutMS = s.duration(n.get("timeout"))
 	st.Malformed = s.yes(n.get("malformed"), "malformed")
+	st.Bare = s.yes(n.get("bare"), "bare")
 	st.Until = s.choice(n.get("until"), "until", "reply", "reply", "end")
 	if in := n.get("in"); in != nil {
 		st.In = s.text(in, in.pos, "in", true)

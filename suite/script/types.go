@@ -105,6 +105,7 @@ type Step struct {
 	List        *Expr        // each: the items
 	Steps       []*Step      // each: the nested steps
 	Target      string       // close: input | stream; open: the name
+	Bare        bool         // open: without the handshake
 	In          string       // the session's name; empty: the exchange's own
 	As          string       // the name under which later steps and checks see this step's observation
 	When        *Expr        // false: the step is left out
