@@ -91,10 +91,33 @@ type Expr struct {
 	Source string
 	Pos    Position
 
-	env   *cel.Env
+	env *cel.Env
+	*program
+}
+
+// program is the part of an expression that does not depend on where it stands: the same text is compiled once.
+type program struct {
 	ast   *cel.Ast
 	plan  func() (cel.Program, error)
 	trace func() (cel.Program, error)
+}
+
+// programs holds what compiled, by environment and text.
+var programs sync.Map
+
+type programKey struct {
+	env *cel.Env
+	src string
+}
+
+func newProgram(env *cel.Env, checked *cel.Ast) *program {
+	return &program{
+		ast:  checked,
+		plan: sync.OnceValues(func() (cel.Program, error) { return env.Program(checked) }),
+		trace: sync.OnceValues(func() (cel.Program, error) {
+			return env.Program(checked, cel.EvalOptions(cel.OptTrackState))
+		}),
+	}
 }
 
 // Compile compiles an expression that stands at pos. It may use the built-in variables and extraVars. The errors,
@@ -138,25 +161,37 @@ func compile(src string, locate func(offset int) Position, sc *scope, m *mistake
 		m.add(locate(0), "%v", err)
 		return nil
 	}
-	checked, issues := env.Compile(src)
-	if issues.Err() != nil {
-		for _, is := range issues.Errors() {
-			m.add(locate(offsetOf(src, is.Location.Line(), is.Location.Column())), "%s", explainIssue(is.Message, sc))
-			if strings.HasPrefix(is.Message, "Syntax error") {
-				break // what follows the first syntax error only repeats it
-			}
+	p := compiledBefore(env, src)
+	if p == nil {
+		checked, issues := env.Compile(src)
+		if issues.Err() != nil {
+			report(issues, src, locate, sc, m)
+			return nil
 		}
-		return nil
+		p = newProgram(env, checked)
+		programs.Store(programKey{env, src}, p)
 	}
-	e := &Expr{Source: src, Pos: locate(0), env: env, ast: checked}
-	e.plan = sync.OnceValues(func() (cel.Program, error) { return env.Program(checked) })
-	e.trace = sync.OnceValues(func() (cel.Program, error) {
-		return env.Program(checked, cel.EvalOptions(cel.OptTrackState))
-	})
+	e := &Expr{Source: src, Pos: locate(0), env: env, program: p}
 	if !e.checkNames(locate, sc, m) {
 		return nil
 	}
 	return e
+}
+
+func compiledBefore(env *cel.Env, src string) *program {
+	if p, ok := programs.Load(programKey{env, src}); ok {
+		return p.(*program)
+	}
+	return nil
+}
+
+func report(issues *cel.Issues, src string, locate func(int) Position, sc *scope, m *mistakes) {
+	for _, is := range issues.Errors() {
+		m.add(locate(offsetOf(src, is.Location.Line(), is.Location.Column())), "%s", explainIssue(is.Message, sc))
+		if strings.HasPrefix(is.Message, "Syntax error") {
+			return // what follows the first syntax error only repeats it
+		}
+	}
 }
 
 // offsetOf turns a line (from 1) and column (from 0) within src into a count of runes.

@@ -257,7 +257,7 @@ func BenchmarkLoadLarge(b *testing.B) {
       as: listing
       checks:
         a.n%d: unique(listing.items.map(t, t.name))
-        a.n%d: {each: listing.items, 'that: 'schema(it, "Tool")'}
+        a.n%d: {each: listing.items, that: 'schema(it, "Tool")'}
 `, i, i, i+1, i+2)
 	}
 	fsys := files(map[string]string{"requirements/a.yaml": requirementsNamed(ids...), "exchanges/a.yaml": x.String()})

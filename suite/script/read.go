@@ -226,7 +226,7 @@ func (r *reader) plainMap(n *node, what string) map[string]any {
 
 var (
 	requirementID = regexp.MustCompile(`^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.[a-z0-9]+(?:-[a-z0-9]+)*)+$`)
-	anchorShape   = regexp.MustCompile(`^[a-z0-9]+(?:[-/][a-z0-9]+)*#[a-z0-9_]+(?:-+[a-z0-9_]+)*-*$`)
+	anchorShape   = regexp.MustCompile(`^[a-z0-9]+(?:[-/][a-z0-9]+)*#[A-Za-z0-9_%][A-Za-z0-9_.%-]*$`)
 )
 
 func (r *reader) requirement(n *node, area string) *Requirement {
