@@ -24,6 +24,9 @@ var transports = []string{TransportStdio, TransportHTTP, TransportSSE}
 
 var revisions = []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"}
 
+// firstDeclared is the first revision in which each request declares its revision instead of a session having one.
+const firstDeclared = "2026-07-28"
+
 // Pos is a place in a fault file; Line and Column count from 1.
 type Pos struct {
 	File         string

@@ -215,6 +215,14 @@ func (s *httpServer) post(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Mcp-Session-Id", "session-"+string(encodeJSON(object["id"])))
 	}
 	further, reply := answerTo(object)
+	if _, isBatch := message.([]any); isBatch {
+		var replies [][]byte
+		each(message, func(one map[string]any) {
+			_, reply := answerTo(one)
+			replies = append(replies, reply)
+		})
+		reply = joinArray(replies)
+	}
 	switch {
 	case reply == nil:
 		w.WriteHeader(http.StatusAccepted)

@@ -170,7 +170,7 @@ func describe(r *http.Request, body []byte) map[string]any {
 // extend adds to names what only HTTP knows.
 func (a *answer) extend(names *scope) {
 	names.http = a.http
-	if names.revision == "" {
+	if names.revision == "" && slices.Contains(revisions, a.revision) {
 		names.revision = a.revision
 	}
 }

@@ -183,10 +183,18 @@ func (s *state) offer(e *effect, faults []*Fault, transport string, only kind, p
 	}
 }
 
-// declaredRevision is the revision that a request of 2026-07-28 or later carries.
+// declaredRevision is the revision by which a request that carries one is to be handled: "" when it carries none. One
+// that the request cannot mean (unknown, or older than the custom of declaring it) is refused by the rules of the
+// newest, so that is what a fault has to name.
 func declaredRevision(message map[string]any) string {
-	version, _ := dig(message, "params", "_meta", "io.modelcontextprotocol/protocolVersion").(string)
-	return version
+	declared, ok := dig(message, "params", "_meta", "io.modelcontextprotocol/protocolVersion").(string)
+	switch {
+	case !ok:
+		return ""
+	case declared >= firstDeclared && slices.Contains(revisions, declared):
+		return declared
+	}
+	return revisions[len(revisions)-1]
 }
 
 func isResponse(message map[string]any) bool {

@@ -93,6 +93,8 @@ func TestStdioActions(t *testing.T) {
 			[]string{echo}, lines(echoReply), "", nil},
 		{"revisions: declared by the request", "- {fault: a, breaks: [], why: x, revisions: [2026-07-28], when: 'true', do: [{raw: '${revision}'}]}",
 			[]string{`{"jsonrpc":"2.0","id":1,"method":"echo","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`}, "2026-07-28\n", "", nil},
+		{"revisions: a declared one that nobody knows", "- {fault: a, breaks: [], why: x, revisions: [2026-07-28], when: 'true', do: [{raw: '${revision}'}]}",
+			[]string{`{"jsonrpc":"2.0","id":1,"method":"echo","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"1999-01-01"}}}`}, "2026-07-28\n", "", nil},
 		{"on-receive: reply", one(`on-receive: request.method.startsWith("notifications/")`, `reply: {jsonrpc: "2.0", id: null, result: {}}`),
 			[]string{note, echo}, lines(`{"id":null,"jsonrpc":"2.0","result":{}}`, echoReply), "", nil},
 		{"on-receive: swallow", one(`on-receive: request.method == "echo"`, "swallow: true"), []string{echo, chatty}, lines(hello, chatReply), "", nil},
