@@ -14,10 +14,12 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/mcp-litmus/mcp-litmus/fixtures"
 	"github.com/mcp-litmus/mcp-litmus/suite/judge"
+	"github.com/mcp-litmus/mcp-litmus/suite/observe"
 	"github.com/mcp-litmus/mcp-litmus/suite/plan"
 	"github.com/mcp-litmus/mcp-litmus/suite/play"
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
@@ -54,7 +56,7 @@ type settings struct {
 	opening   time.Duration
 	strict    bool
 	planned   func(int)
-	played    func(*transcript.Play)
+	played    func(...verdict.Verdict)
 	library   *script.Library
 }
 
@@ -112,12 +114,9 @@ func Secrets(values ...string) Option {
 	return func(s *settings) { s.secrets = append(s.secrets, values...) }
 }
 
-// Progress is told how many exchanges will be played, and of each that was.
-func Progress(planned func(n int), played func(exchange, revision string)) Option {
-	return func(s *settings) {
-		s.planned = planned
-		s.played = func(p *transcript.Play) { played(p.Exchange, p.Revision) }
-	}
+// Progress is told how many exchanges will be played, and of each that was, as it ends, with its verdicts.
+func Progress(planned func(n int), played func(verdicts ...verdict.Verdict)) Option {
+	return func(s *settings) { s.planned, s.played = planned, played }
 }
 
 // Outcome is what a run gives.
@@ -125,6 +124,12 @@ type Outcome struct {
 	Report     *verdict.Report
 	Transcript *transcript.Run // the evidence, secrets redacted; judging it again gives the same verdicts
 	Strict     bool
+	Stale      string // judged again with another catalogue than the run was made with: which; else ""
+}
+
+// Undriven says whether no revision could be driven: what was judged is only that the server could not be.
+func (o *Outcome) Undriven() bool {
+	return !slices.ContainsFunc(o.Transcript.Plays, func(p *transcript.Play) bool { return p.Exchange == plan.Offer })
 }
 
 // Conforms says whether the server meets what was judged.
@@ -178,7 +183,7 @@ func Run(ctx context.Context, target Target, opts ...Option) (*Outcome, error) {
 	wanted, _ := plan.Select(s.options.Select)
 	run, problems := play.Run(ctx, play.Config{
 		Library: s.library, Target: target, Options: s.options, Jobs: s.jobs, Opening: s.opening,
-		Planned: s.planned, Played: s.played,
+		Planned: s.planned, Played: s.judgePlay(),
 		Select: func(ex *script.Exchange, r script.Revision) bool {
 			for _, q := range plan.InForce(s.library, ex, r, target.Transport()) {
 				if wanted(plan.Labels(q, r, target.Transport())) {
@@ -198,6 +203,16 @@ func Run(ctx context.Context, target Target, opts ...Option) (*Outcome, error) {
 	return conclude(s, transcript.NewRedactor(s.secrets...).Run(run))
 }
 
+// judgePlay tells of the verdicts of one play, when someone wants to know.
+func (s *settings) judgePlay() func(*observe.Context, *transcript.Play, *transcript.Session) {
+	if s.played == nil {
+		return nil
+	}
+	return func(c *observe.Context, p *transcript.Play, session *transcript.Session) {
+		s.played(judge.Play(s.library, c, p, session)...)
+	}
+}
+
 // Judge judges a recorded run again. The options that the run was made with are in the transcript; of opts, only
 // Exchanges and Strict matter.
 func Judge(r io.Reader, opts ...Option) (*Outcome, error) {
@@ -209,7 +224,11 @@ func Judge(r io.Reader, opts ...Option) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	return conclude(s, run)
+	out, err := conclude(s, run)
+	if err == nil && run.Header.Catalogue != s.library.Digest {
+		out.Stale = fmt.Sprintf("the run was made with catalogue %.12s by version %s, and is judged with catalogue %.12s", run.Header.Catalogue, run.Header.Suite, s.library.Digest)
+	}
+	return out, err
 }
 
 func conclude(s *settings, run *transcript.Run) (*Outcome, error) {
@@ -220,7 +239,7 @@ func conclude(s *settings, run *transcript.Run) (*Outcome, error) {
 	h := run.Header
 	report := &verdict.Report{
 		Suite: h.Suite, Catalogue: h.Catalogue, Target: h.Target, Server: judge.Server(run), Started: h.Started,
-		Duration: h.Duration, Complete: run.Complete, Problems: h.Problems, Verdicts: verdicts,
+		Duration: h.Duration, Complete: run.Complete, Problems: h.Problems, Verdicts: verdicts, Select: h.Options.Select,
 	}
 	for _, p := range judge.Pairs(run) {
 		report.Runs = append(report.Runs, verdict.Run{Revision: string(p.Revision), Transport: p.Transport})

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-litmus/mcp-litmus/suite"
+	"github.com/mcp-litmus/mcp-litmus/suite/script"
 	"github.com/mcp-litmus/mcp-litmus/suite/selftest"
 )
 
@@ -65,6 +67,23 @@ func root() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	cmd.AddCommand(runCommand(), selftestCommand())
+	cmd.AddCommand(runCommand(), judgeCommand(), selftestCommand(), versionCommand())
 	return cmd
+}
+
+func versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Tell the version of the suite and of its catalogue",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			lib, err := script.Default()
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "mcp-litmus %s, catalogue %.12s (%d requirements, %d exchanges)\n",
+				suite.Version, lib.Digest, len(lib.Requirements), len(lib.Exchanges))
+			return nil
+		},
+	}
 }

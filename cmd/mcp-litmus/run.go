@@ -1,91 +1,169 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-litmus/mcp-litmus/reports"
 	"github.com/mcp-litmus/mcp-litmus/suite"
-	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
-	"github.com/mcp-litmus/mcp-litmus/suite/transport"
+	"github.com/mcp-litmus/mcp-litmus/suite/config"
 )
 
 func runCommand() *cobra.Command {
-	var url, transcriptFile, jsonFile, junitFile, selection, callTools string
-	var revisions []string
-	var jobs int
-	var timeout time.Duration
-	var verbose bool
+	o := &runOptions{}
 	cmd := &cobra.Command{
 		Use:   "run [flags] [-- COMMAND ARGS...]",
 		Short: "Judge a server: a command, a URL, or both",
+		Long: `Judge a server at every revision that it speaks, and tell which requirements it meets and breaks.
+
+The server is a COMMAND that talks over stdio, a URL that talks Streamable HTTP, or both: then the command is started,
+the URL driven, and the command stopped. Without either, litmus.yaml names it, or the embedded reference server is judged.
+
+Exit codes: 0 the server conforms, 1 it does not, 2 wrong usage or files, 3 the run could not be carried out.`,
+		Example: `  mcp-litmus run -- node server.js
+  mcp-litmus run --url http://127.0.0.1:3000/mcp --junit report.xml
+  mcp-litmus run --url http://127.0.0.1:3000/mcp -- node server.js --port 3000
+  mcp-litmus run --select 'tools && MUST' -- ./server`,
+		Args: commandAfterDash,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var target suite.Target
-			var err error
-			self, _ := os.Executable()
-			switch {
-			case url != "" && len(args) > 0:
-				target, err = transport.Served(args, transport.CommandOptions{}, url, transport.URLOptions{}, 30*time.Second)
-			case url != "":
-				target, err = suite.URL(url)
-			case len(args) > 0:
-				target = suite.Command(args...)
-			default:
-				target = suite.Command(self, referenceCommand)
-			}
+			c, err := o.settings(cmd.Flags(), args)
 			if err != nil {
 				return err
 			}
-			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
-			defer stop()
-			o, err := suite.Run(ctx, target, suite.Revisions(revisions...), suite.Jobs(jobs), suite.Timeout(timeout), suite.Select(selection), suite.CallTools(callTools))
-			if err != nil {
-				return err
-			}
-			reports.Console(os.Stdout, o.Report, reports.ConsoleOptions{Width: 120, Verbose: verbose})
-			for _, f := range []struct {
-				name  string
-				write func(*os.File) error
-			}{
-				{transcriptFile, func(f *os.File) error { return transcript.Write(f, o.Transcript, transcript.NewRedactor()) }},
-				{jsonFile, func(f *os.File) error { return reports.JSON(f, o.Report) }},
-				{junitFile, func(f *os.File) error { return reports.JUnit(f, o.Report, false) }},
-			} {
-				if f.name == "" {
-					continue
-				}
-				file, err := os.Create(f.name)
-				if err != nil {
-					return err
-				}
-				if err := f.write(file); err != nil {
-					return fmt.Errorf("%s: %w", f.name, err)
-				}
-				if err := file.Close(); err != nil {
-					return err
-				}
-			}
-			if !o.Conforms() {
-				return exit{exitBreaks, ""}
-			}
-			return nil
+			return run(cmd, o, c)
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&url, "url", "", "the server's Streamable HTTP endpoint")
-	f.StringSliceVar(&revisions, "revision", nil, "revisions to judge at (default: all that the server speaks)")
-	f.IntVar(&jobs, "jobs", 0, "exchanges played side by side")
-	f.DurationVar(&timeout, "timeout", 0, "bound of each wait")
-	f.StringVar(&selection, "select", "", "label filter")
-	f.StringVar(&callTools, "call-tools", "safe", "safe, all or none")
-	f.StringVar(&transcriptFile, "transcript", "", "write the evidence to this file")
-	f.StringVar(&jsonFile, "json", "", "write the verdicts as JSON")
-	f.StringVar(&junitFile, "junit", "", "write the verdicts as JUnit XML")
-	f.BoolVarP(&verbose, "verbose", "v", false, "show passes, too")
+	o.register(cmd.Flags())
 	return cmd
 }
+
+// commandAfterDash accepts arguments only after --, so that the server's flags are not taken for ours.
+func commandAfterDash(cmd *cobra.Command, args []string) error {
+	at := cmd.ArgsLenAtDash()
+	if at < 0 {
+		at = len(args)
+	}
+	if at == 0 {
+		return nil
+	}
+	if strings.HasPrefix(args[0], "http://") || strings.HasPrefix(args[0], "https://") {
+		return fmt.Errorf("%s stands where no argument does; write --url %s", args[0], args[0])
+	}
+	return fmt.Errorf("%q stands before --; write the server's command after it: mcp-litmus run [flags] -- %s", args[0], strings.Join(args, " "))
+}
+
+func run(cmd *cobra.Command, o *runOptions, c *config.Config) error {
+	t, err := target(c)
+	if err != nil {
+		return err
+	}
+	opts, err := suiteOptions(o, c)
+	if err != nil {
+		return err
+	}
+	if err := o.outputs.check(); err != nil {
+		return err
+	}
+	var progress *reports.Progress
+	if !o.outputs.quiet {
+		progress = reports.NewProgress(os.Stderr)
+		opts = append(opts, suite.Progress(progress.Start, progress.Done))
+	}
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	out, err := suite.Run(ctx, t, opts...)
+	progress.Finish()
+	if err != nil {
+		return err
+	}
+	out.Report.Narrowed = cmd.Flags().Changed("select") || cmd.Flags().Changed("revision")
+	stale := c.Baseline.Apply(out.Report)
+	if err := o.outputs.write(out); err != nil {
+		return err
+	}
+	return conclusion(out, stale, ctx.Err() != nil)
+}
+
+// suiteOptions turns the settings into options of the suite.
+func suiteOptions(o *runOptions, c *config.Config) ([]suite.Option, error) {
+	opts := []suite.Option{
+		suite.Select(c.Select), suite.Timeout(c.Timeout), suite.StartTimeout(c.StartTimeout), suite.Jobs(c.Jobs),
+		suite.Secrets(c.Secrets...),
+	}
+	revisions := o.revisions
+	if len(revisions) == 0 {
+		for _, r := range c.Revisions {
+			revisions = append(revisions, string(r))
+		}
+	}
+	if !(len(revisions) == 1 && revisions[0] == "all") {
+		opts = append(opts, suite.Revisions(revisions...))
+	}
+	if c.CallTools != "" {
+		opts = append(opts, suite.CallTools(c.CallTools))
+	}
+	if c.Strict {
+		opts = append(opts, suite.Strict())
+	}
+	for _, a := range c.Allow {
+		opts = append(opts, suite.Allow(a.Name, a.Arguments))
+	}
+	for name, role := range c.Roles {
+		opts = append(opts, suite.Role(name, role))
+	}
+	folders, err := exchangeFolders(c.Exchanges)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range folders {
+		opts = append(opts, suite.Exchanges(f))
+	}
+	return opts, nil
+}
+
+func exchangeFolders(names []string) ([]fs.FS, error) {
+	var out []fs.FS
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if err != nil {
+			return nil, fmt.Errorf("the folder of exchanges cannot be read: %w", err)
+		}
+		if !info.IsDir() {
+			return nil, fmt.Errorf("%s is no folder; --exchanges takes a folder of YAML files", name)
+		}
+		out = append(out, os.DirFS(name))
+	}
+	return out, nil
+}
+
+// conclusion is the exit code of a run: nil for a server that conforms.
+func conclusion(out *suite.Outcome, stale []string, interrupted bool) error {
+	judged := out.Report.Judged()
+	switch {
+	case interrupted:
+		return exit{exitNotPossible, "interrupted; the reports hold what was judged until then"}
+	case judged == 0 || len(out.Report.Runs) == 0 || out.Undriven():
+		return exit{exitNotPossible, "the run could not be carried out: " + orElse(strings.Join(out.Report.Problems, "; "), "nothing was judged")}
+	case !out.Conforms() || len(stale) > 0:
+		return exit{exitBreaks, ""}
+	case len(out.Report.Problems) > 0:
+		return exit{exitNotPossible, ""}
+	}
+	return nil
+}
+
+func orElse(s, other string) string {
+	if s != "" {
+		return s
+	}
+	return other
+}
+
+var errNoFile = errors.New("name the transcript to judge: mcp-litmus judge FILE")

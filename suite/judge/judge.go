@@ -43,6 +43,18 @@ func Run(lib *script.Library, run *transcript.Run) ([]verdict.Verdict, error) {
 	return out, nil
 }
 
+// Play judges one play alone, for those who cannot wait for the whole run: c is what it was played in, s its session.
+func Play(lib *script.Library, c *observe.Context, p *transcript.Play, s *transcript.Session) []verdict.Verdict {
+	ex := lib.Exchange(p.Exchange)
+	if ex == nil {
+		return nil
+	}
+	j := &judge{lib: lib, pair: Pair{c.Revision, c.Transport}, context: c}
+	t := newTally(j, ex)
+	t.play(p, s)
+	return t.verdicts(plan.InForce(lib, ex, c.Revision, c.Transport))
+}
+
 // Pair is one revision over one transport.
 type Pair struct {
 	Revision  script.Revision

@@ -27,9 +27,10 @@ type Config struct {
 	Opening time.Duration // the bound of a handshake, a cold start of the server included; 0: 30 s
 	// Select says whether an exchange is wanted at a revision; nil: all are. The survey is always played.
 	Select func(ex *script.Exchange, r script.Revision) bool
-	// Planned is told how many exchanges will be played; Played of each that was, as it ends (one at a time).
+	// Planned is told how many exchanges will be played; Played of each that was, as it ends (one at a time), with
+	// what it was played in.
 	Planned func(n int)
-	Played  func(p *transcript.Play)
+	Played  func(c *observe.Context, p *transcript.Play, s *transcript.Session)
 }
 
 // Run plays everything that applies and gives back the transcript, without header. It is incomplete when ctx
@@ -425,7 +426,7 @@ func (p *player) playIn(ctx context.Context, ex *script.Exchange, c *observe.Con
 	}
 	p.run.Plays = append(p.run.Plays, pl)
 	if p.cfg.Played != nil {
-		p.cfg.Played(pl)
+		p.cfg.Played(c, pl, o.record)
 	}
 	return pl
 }

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcp-litmus/mcp-litmus/suite"
+)
+
+func judgeCommand() *cobra.Command {
+	var o outputs
+	var strict bool
+	var folders []string
+	cmd := &cobra.Command{
+		Use:   "judge FILE",
+		Short: "Judge a recorded run again, offline",
+		Long: `Judge the transcript of an earlier run (mcp-litmus run --transcript FILE) again: without the server, at the same
+verdicts, as long as the catalogue is the same one.`,
+		Example: "  mcp-litmus run --transcript run.jsonl -- ./server\n  mcp-litmus judge run.jsonl --junit report.xml",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return errNoFile
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			f, err := os.Open(args[0])
+			if err != nil {
+				return fmt.Errorf("the transcript cannot be read: %w", err)
+			}
+			defer f.Close()
+			var opts []suite.Option
+			extra, err := exchangeFolders(folders)
+			if err != nil {
+				return err
+			}
+			for _, e := range extra {
+				opts = append(opts, suite.Exchanges(e))
+			}
+			if strict {
+				opts = append(opts, suite.Strict())
+			}
+			out, err := suite.Judge(f, opts...)
+			if err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			if out.Stale != "" {
+				fmt.Fprintln(os.Stderr, "mcp-litmus: note:", out.Stale)
+			}
+			if err := o.check(); err != nil {
+				return err
+			}
+			if err := o.write(out); err != nil {
+				return err
+			}
+			return conclusion(out, nil, false)
+		},
+	}
+	o.register(cmd.Flags())
+	cmd.Flags().BoolVar(&strict, "strict", false, "a broken SHOULD does not conform, either")
+	cmd.Flags().StringArrayVar(&folders, "exchanges", nil, "`DIR` with the exchanges of your own that the run was made with")
+	return cmd
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/mcp-litmus/mcp-litmus/suite"
+	"github.com/mcp-litmus/mcp-litmus/suite/config"
+	"github.com/mcp-litmus/mcp-litmus/suite/transport"
+)
+
+// runOptions are the flags of run, over what litmus.yaml says.
+type runOptions struct {
+	config       string
+	url          string
+	headers      []string
+	env          []string
+	cwd          string
+	cacert       string
+	insecure     bool
+	revisions    []string
+	selection    string
+	callTools    string
+	timeout      time.Duration
+	startTimeout time.Duration
+	jobs         int
+	strict       bool
+	exchanges    []string
+	outputs      outputs
+}
+
+func (o *runOptions) register(f *pflag.FlagSet) {
+	f.StringVar(&o.config, "config", "", "settings `FILE` (default: litmus.yaml in this folder, when there is one)")
+	f.StringVar(&o.url, "url", "", "the server's endpoint; with a COMMAND, the command is started first and the URL driven")
+	f.StringArrayVar(&o.headers, "header", nil, "`NAME:VALUE` sent with every HTTP request; may be repeated; never shown in reports")
+	f.StringArrayVar(&o.env, "env", nil, "`NAME=VALUE` for the server's process; may be repeated; never shown in reports")
+	f.StringVar(&o.cwd, "cwd", "", "`DIR` to start the server in")
+	f.StringVar(&o.cacert, "cacert", "", "PEM `FILE` of certificates to trust beside the system's")
+	f.BoolVar(&o.insecure, "insecure", false, "do not verify the server's certificate")
+	f.StringSliceVar(&o.revisions, "revision", nil, "judge at these `REVISIONS`, or all (default: every one that the server speaks)")
+	f.StringVar(&o.selection, "select", "", "judge only what this label `FILTER` wants, such as 'tools && MUST'")
+	f.StringVar(&o.callTools, "call-tools", "", "which tools may be called: safe (annotated read-only, allowed, well known), all, or none (default safe)")
+	f.DurationVar(&o.timeout, "timeout", 0, "bound of each wait for the server (default 10s)")
+	f.DurationVar(&o.startTimeout, "start-timeout", 0, "bound of the start of the server and of each handshake (default 30s)")
+	f.IntVar(&o.jobs, "jobs", 0, "exchanges played side by side (default 4)")
+	f.BoolVar(&o.strict, "strict", false, "a broken SHOULD does not conform, either")
+	f.StringArrayVar(&o.exchanges, "exchanges", nil, "`DIR` with exchanges of your own; may be repeated")
+	o.outputs.register(f)
+	f.StringVar(&o.outputs.transcript, "transcript", "", "write the evidence to `FILE` (JSON Lines), for mcp-litmus judge")
+}
+
+// settings joins litmus.yaml and the flags; flags win. args is the server's command.
+func (o *runOptions) settings(f *pflag.FlagSet, args []string) (*config.Config, error) {
+	c := &config.Config{}
+	path := o.config
+	if path == "" {
+		if found, ok := config.Find("."); ok {
+			path = found
+		}
+	}
+	if path != "" {
+		var err error
+		if c, err = config.Load(path); err != nil {
+			return nil, err
+		}
+	}
+	if len(args) > 0 || o.url != "" {
+		c.Target.Command, c.Target.URL = args, o.url // a target on the command line replaces the file's
+	}
+	if o.cwd != "" {
+		c.Target.Cwd = o.cwd
+	}
+	if o.cacert != "" {
+		c.Target.CACert = o.cacert
+	}
+	c.Target.Insecure = c.Target.Insecure || o.insecure
+	for _, h := range o.headers {
+		name, value, ok := strings.Cut(h, ":")
+		if !ok || strings.TrimSpace(name) == "" {
+			return nil, fmt.Errorf("--header %q has no colon; write NAME:VALUE", h)
+		}
+		value = strings.TrimSpace(value)
+		set(&c.Target.Headers, strings.TrimSpace(name), value)
+		c.Secrets = append(c.Secrets, secretsOf(value)...)
+	}
+	for _, e := range o.env {
+		name, value, ok := strings.Cut(e, "=")
+		if !ok || name == "" {
+			return nil, fmt.Errorf("--env %q has no equals sign; write NAME=VALUE", e)
+		}
+		set(&c.Target.Env, name, value)
+		c.Secrets = append(c.Secrets, value)
+	}
+	if f.Changed("select") {
+		c.Select = o.selection
+	}
+	if o.callTools != "" {
+		c.CallTools = o.callTools
+	}
+	if f.Changed("timeout") {
+		c.Timeout = o.timeout
+	}
+	if f.Changed("start-timeout") {
+		c.StartTimeout = o.startTimeout
+	}
+	if f.Changed("jobs") {
+		c.Jobs = o.jobs
+	}
+	c.Strict = c.Strict || o.strict
+	c.Exchanges = append(c.Exchanges, o.exchanges...)
+	o.outputs.fill(c.Reports)
+	for _, d := range []struct {
+		name  string
+		wrong bool
+	}{{"timeout", c.Timeout < 0}, {"start-timeout", c.StartTimeout < 0}, {"jobs", c.Jobs < 0}} {
+		if d.wrong {
+			return nil, fmt.Errorf("--%s is negative; give a positive value", d.name)
+		}
+	}
+	return c, nil
+}
+
+func set(m *map[string]string, name, value string) {
+	if *m == nil {
+		*m = map[string]string{}
+	}
+	(*m)[name] = value
+}
+
+// secretsOf are the texts of a header's value that must not be shown: all of it, and what follows its scheme.
+func secretsOf(value string) []string {
+	out := []string{value}
+	if _, credentials, ok := strings.Cut(value, " "); ok {
+		out = append(out, strings.TrimSpace(credentials))
+	}
+	return out
+}
+
+// target makes the target that the settings name: a command, a URL, both, or the embedded reference server.
+func target(c *config.Config) (suite.Target, error) {
+	command := transport.CommandOptions{Env: c.Target.Environ(), Dir: c.Target.Cwd}
+	web := transport.URLOptions{Header: c.Target.Headers, CACert: c.Target.CACert, Insecure: c.Target.Insecure}
+	ready := c.StartTimeout
+	if ready == 0 {
+		ready = 30 * time.Second
+	}
+	switch {
+	case c.Target.URL != "" && len(c.Target.Command) > 0:
+		return transport.Served(c.Target.Command, command, c.Target.URL, web, ready)
+	case c.Target.URL != "":
+		return transport.URL(c.Target.URL, web)
+	case len(c.Target.Command) > 0:
+		return transport.Command(c.Target.Command, command), nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("the embedded reference server cannot be started: %w", err)
+	}
+	return named{transport.Command([]string{self, referenceCommand}, transport.CommandOptions{}), "the embedded reference server"}, nil
+}
+
+// named is a target under another name.
+type named struct {
+	suite.Target
+	name string
+}
+
+func (n named) String() string { return n.name }
