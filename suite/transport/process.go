@@ -14,6 +14,7 @@ type process struct {
 	cmd    *exec.Cmd
 	gone   chan struct{}          // closed when it has ended
 	status *transcript.ExitStatus // valid once gone is closed
+	heirs  bool                   // likewise: others of its group outlived it
 
 	mu    sync.Mutex
 	ended string // what the suite did to end it
@@ -29,6 +30,7 @@ func startProcess(cmd *exec.Cmd) (*process, error) {
 		// The error says no more than the state, or that output was cut off.
 		_ = cmd.Wait()
 		p.status = exitStatus(cmd.ProcessState)
+		p.heirs = groupLives(cmd)
 		close(p.gone)
 	}()
 	return p, nil
@@ -47,8 +49,18 @@ func (p *process) end(grace time.Duration) {
 	within(grace, p.gone)
 }
 
-// killGroup kills all that is left of the group.
-func (p *process) killGroup() { killGroup(p.cmd) }
+// killGroup kills all that is left of the group. When nobody was left with the leader's end, the group's number may belong
+// to others by now.
+func (p *process) killGroup() {
+	select {
+	case <-p.gone:
+		if !p.heirs {
+			return
+		}
+	default:
+	}
+	killGroup(p.cmd)
+}
 
 func (p *process) say(what string) {
 	p.mu.Lock()

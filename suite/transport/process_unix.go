@@ -18,6 +18,9 @@ func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: t
 func terminateGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 func killGroup(cmd *exec.Cmd)      { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 
+// groupLives tells whether anybody is in the group.
+func groupLives(cmd *exec.Cmd) bool { return syscall.Kill(-cmd.Process.Pid, 0) == nil }
+
 func exitStatus(state *os.ProcessState) *transcript.ExitStatus {
 	if state == nil {
 		return &transcript.ExitStatus{Code: -1}

@@ -25,6 +25,9 @@ func killGroup(cmd *exec.Cmd) {
 	_ = exec.Command("taskkill", "/F", "/T", "/PID", strconv.Itoa(cmd.Process.Pid)).Run()
 }
 
+// groupLives cannot be known; see above.
+func groupLives(*exec.Cmd) bool { return false }
+
 func exitStatus(state *os.ProcessState) *transcript.ExitStatus {
 	if state == nil {
 		return &transcript.ExitStatus{Code: -1}

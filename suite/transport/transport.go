@@ -22,7 +22,8 @@ const (
 var ErrClosed = errors.New("the connection to the server is closed")
 
 // Sink takes the events of one conversation. Record is called from several goroutines, for one stream in the order in
-// which things happened. Step, Item and At are for the sink to fill. The sink must not call back into the Conn.
+// which things happened. Step, Item and At are for the sink to fill. Send calls it, too: a sink with a lock must not hold that
+// lock while it calls Send, and Record must not call back into the Conn.
 type Sink interface {
 	Record(event transcript.Event)
 }
