@@ -89,7 +89,7 @@ func (s *Stretch) conversation(in string) string {
 }
 
 func (s *Stretch) place(e transcript.Event) map[string]any {
-	return map[string]any{"exchange": s.Name, "step": int64(e.Step), "session": int64(s.Session), "in": e.In}
+	return map[string]any{"exchange": s.Name, "step": int64(e.Step), "session": int64(s.Session), "connection": e.In}
 }
 
 // ask makes the documents of the requests in the stretch, by the index of the event that sent each.
