@@ -91,8 +91,8 @@ func parseYAML(file string, data []byte, m *mistakes) (root *node) {
 		var syntax yaml.Error
 		if errors.As(err, &syntax) {
 			what = syntax.GetMessage()
-			if strings.Contains(what, "flow map") {
-				what += "; within { } an expression that has a comma or a brace needs quotes"
+			if strings.Contains(what, "flow map") || strings.Contains(what, "must be specified") {
+				what += "; within { } an expression that has a comma, a bracket or a brace needs quotes"
 			}
 			if t := syntax.GetToken(); t != nil && t.Position != nil {
 				at.Line, at.Column = t.Position.Line, max(1, t.Position.Column)
