@@ -60,6 +60,7 @@ var actionSpecs []*actionSpec
 func init() {
 	actionSpecs = []*actionSpec{
 		{"set", onMessage, viaBoth, atMessage, parseSet},
+		{"replace", onMessage, viaBoth, atMessage, parseReplace},
 		{"drop-field", onMessage, viaBoth, atMessage, parseDropField},
 		{"drop", onMessage, viaBoth, atMessage, parseTrue(func(e *effect) { e.drop = true })},
 		{"duplicate", onMessage, viaBoth, atMessage, parseTrue(func(e *effect) { e.duplicate = true })},
@@ -156,6 +157,20 @@ func parseSet(l *loader, n ast.Node) func(*effect, *scope) error {
 			names.message = changed
 		}
 		return errors.Join(problems...)
+	}
+}
+
+func parseReplace(l *loader, n ast.Node) func(*effect, *scope) error {
+	message := l.template(n)
+	if message == nil {
+		return nil
+	}
+	return func(e *effect, names *scope) error {
+		value, err := message.value(names)
+		if err == nil {
+			e.message, e.changed = value, true
+		}
+		return err
 	}
 }
 

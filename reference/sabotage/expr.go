@@ -17,6 +17,7 @@ var expressionNames = []cel.EnvOption{
 	cel.Variable("request", cel.DynType),
 	cel.Variable("response", cel.BoolType),
 	cel.Variable("notification", cel.BoolType),
+	cel.Variable("client", cel.DynType),
 	cel.Variable("http", cel.DynType),
 	cel.Variable("revision", cel.StringType),
 	cel.Variable("transport", cel.StringType),
@@ -50,6 +51,7 @@ type scope struct {
 	request      any
 	response     bool
 	notification bool
+	client       any
 	http         any
 	revision     string
 	transport    string
@@ -69,6 +71,8 @@ func (s *scope) ResolveName(name string) (any, bool) {
 		return s.response, true
 	case "notification":
 		return s.notification, true
+	case "client":
+		return s.client, true
 	case "http":
 		return s.http, true
 	case "revision":

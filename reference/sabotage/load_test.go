@@ -227,7 +227,7 @@ func TestDocumentation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := []string{"message", "request", "response", "notification", "http", "revision", "transport", "count", "received", "line"}
+	names := []string{"message", "request", "response", "notification", "client", "http", "revision", "transport", "count", "received", "line"}
 	if len(names) != len(expressionNames) {
 		t.Errorf("%d names are listed here, %d can be used", len(names), len(expressionNames))
 	}

@@ -12,6 +12,7 @@ type state struct {
 	mu       sync.Mutex
 	revision string // in force; "" before it is known
 	asked    string // what initialize asked for
+	client   any    // the parameters of initialize
 	received int
 	fired    map[*Fault]int
 	matched  map[*Fault]int
@@ -38,6 +39,7 @@ func (s *state) receive(message any) {
 		}
 		if one["method"] == "initialize" {
 			s.asked, _ = dig(one, "params", "protocolVersion").(string)
+			s.client = one["params"]
 		}
 		if declared := declaredRevision(one); declared != "" {
 			s.revision = declared
@@ -78,11 +80,12 @@ func (s *state) settle(request, reply map[string]any) {
 func (s *state) names(transport string, message, request any) scope {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	names := scope{message: message, transport: transport, revision: s.revision, received: s.received}
+	names := scope{message: message, transport: transport, client: s.client, revision: s.revision, received: s.received}
 	if object, ok := request.(map[string]any); ok {
 		names.request = request
 		if declared := declaredRevision(object); declared != "" {
 			names.revision = declared
+			names.client = declaredClient(object)
 		} else if names.revision == "" && object["method"] == "initialize" {
 			names.revision = s.asked
 		}
@@ -183,11 +186,25 @@ func (s *state) offer(e *effect, faults []*Fault, transport string, only kind, p
 	}
 }
 
+// declaredClient is what a request says of its client, in the form of the parameters of initialize.
+func declaredClient(message map[string]any) map[string]any {
+	client := map[string]any{}
+	for name, as := range map[string]string{"protocolVersion": "protocolVersion", "clientInfo": "clientInfo", "clientCapabilities": "capabilities"} {
+		if value := dig(message, "params", "_meta", metaPrefix+name); value != nil {
+			client[as] = value
+		}
+	}
+	return client
+}
+
+// metaPrefix begins the names under which a request declares what a session would know.
+const metaPrefix = "io.modelcontextprotocol/"
+
 // declaredRevision is the revision by which a request that carries one is to be handled: "" when it carries none. One
 // that the request cannot mean (unknown, or older than the custom of declaring it) is refused by the rules of the
 // newest, so that is what a fault has to name.
 func declaredRevision(message map[string]any) string {
-	declared, ok := dig(message, "params", "_meta", "io.modelcontextprotocol/protocolVersion").(string)
+	declared, ok := dig(message, "params", "_meta", metaPrefix+"protocolVersion").(string)
 	switch {
 	case !ok:
 		return ""
