@@ -146,9 +146,13 @@ func gather(opts []Option) (*settings, error) {
 	default:
 		return nil, fmt.Errorf("which tools may be called is %q; it must be safe, all or none", s.options.CallTools)
 	}
-	for _, r := range s.options.Revisions {
-		if _, err := script.ParseRevision(r); err != nil {
+	for _, name := range s.options.Revisions {
+		r, err := script.ParseRevision(name)
+		if err != nil {
 			return nil, err
+		}
+		if !slices.Contains(script.Covered, r) {
+			return nil, fmt.Errorf("this version does not judge at revision %s yet; it covers %v", r, script.Covered)
 		}
 	}
 	if _, err := plan.Select(s.options.Select); err != nil {

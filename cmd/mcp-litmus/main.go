@@ -67,7 +67,7 @@ func root() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	cmd.AddCommand(runCommand(), judgeCommand(), selftestCommand(), versionCommand())
+	cmd.AddCommand(runCommand(), judgeCommand(), selftestCommand(), listCommand(), explainCommand(), versionCommand())
 	return cmd
 }
 

@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -60,11 +62,12 @@ type player struct {
 	epoch   time.Time
 	closing sync.WaitGroup
 
-	mu       sync.Mutex
-	run      *transcript.Run
-	problems []string
-	idle     map[script.Revision][]*opened // shared sessions that nobody uses now
-	all      []*opened
+	mu          sync.Mutex
+	run         *transcript.Run
+	problems    []string
+	unreachable bool                          // the target could not be started or connected to at all
+	idle        map[script.Revision][]*opened // shared sessions that nobody uses now
+	all         []*opened
 }
 
 // opened is a session with its record in the transcript.
@@ -196,41 +199,42 @@ func (p *player) finishSessions() {
 // survey finds out which of the revisions asked for the server speaks, and what it offers at each.
 func (p *player) survey(ctx context.Context) []*observe.Context {
 	asked := p.revisions()
-	contexts := make([]*observe.Context, len(asked))
-	errs := make([]error, len(asked))
-	spoken := make([]string, len(asked))
+	var usable []*observe.Context
+	failures := map[string][]string{} // revisions by why no session could be had
+	answered := ""
 	// Newest first and alone: it pays for the cold start, and tells early of a target that does not work.
-	for i := len(asked) - 1; i >= 0; i-- {
+	for _, r := range slices.Backward(asked) {
 		if ctx.Err() != nil {
 			return nil
 		}
-		contexts[i], spoken[i], errs[i] = p.surveyAt(ctx, asked[i])
-	}
-	var usable []*observe.Context
-	for i, c := range contexts {
+		c, spoken, err := p.surveyAt(ctx, r)
 		switch {
-		case errs[i] != nil:
-			p.problem("at revision %s: %v", asked[i], errs[i])
-		case spoken[i] != string(asked[i]):
+		case err != nil:
+			failures[err.Error()] = append(failures[err.Error()], string(r))
+		case c == nil:
+			answered = spoken
 			if len(p.cfg.Options.Revisions) > 0 {
-				p.problem("the server does not speak revision %s: it answers with %s", asked[i], spoken[i])
+				p.problem("the server does not speak revision %s: it answers with %s", r, spoken)
 			}
-			continue
-		}
-		if errs[i] == nil {
+		default:
 			usable = append(usable, c)
 		}
-	}
-	if len(usable) == 0 {
-		if len(p.problems) == 0 {
-			p.problem("the server speaks none of the revisions that this version covers (%v): it answers with %s", asked, spoken[len(spoken)-1])
+		if p.unreachable {
+			break
 		}
+	}
+	for _, why := range slices.Sorted(maps.Keys(failures)) {
+		slices.Sort(failures[why])
+		p.problem("no session at revision %s: %s", strings.Join(failures[why], " and "), why)
+	}
+	if len(usable) == 0 && len(failures) == 0 && len(p.problems) == 0 {
+		p.problem("the server speaks none of the revisions that this version covers (%v): it answers with %s", asked, answered)
+	}
+	if len(usable) == 0 && len(failures) > 0 && !p.unreachable && ctx.Err() == nil {
 		// What can be judged without a session still is: how the server answers to initialize.
-		last := len(asked) - 1
-		if errs[last] != nil && ctx.Err() == nil {
-			usable = append(usable, &observe.Context{Revision: asked[last], Transport: p.cfg.Target.Transport(), Loopback: p.cfg.Options.Loopback})
-		}
+		usable = append(usable, &observe.Context{Revision: asked[len(asked)-1], Transport: p.cfg.Target.Transport(), Loopback: p.cfg.Options.Loopback})
 	}
+	slices.Reverse(usable)
 	return usable
 }
 
@@ -259,6 +263,7 @@ func (p *player) problem(format string, args ...any) {
 func (p *player) surveyAt(ctx context.Context, r script.Revision) (c *observe.Context, spoken string, err error) {
 	o := p.open(ctx, r, script.Client{}, false)
 	if o.err != nil {
+		p.unreachable = slices.ContainsFunc(o.record.Events, func(e transcript.Event) bool { return e.Kind == transcript.Failure })
 		p.close(o)
 		return nil, "", o.err
 	}

@@ -469,8 +469,16 @@ func (s *Session) AdoptHeaders(stream int) {
 	}
 }
 
+// lastWords is how long a process whose output has ended may take to end, so that its exit can be told.
+const lastWords = time.Second
+
 // explain adds to a failed handshake what the server left behind: its exit, its HTTP status, its last words.
 func (s *Session) explain(err error) error {
+	if errors.Is(err, ErrGone) {
+		ctx, cancel := context.WithTimeout(context.Background(), lastWords)
+		defer cancel()
+		_ = s.waitGone(ctx)
+	}
 	var more []string
 	var stderr []byte
 	for _, e := range s.Events() {
@@ -490,7 +498,7 @@ func (s *Session) explain(err error) error {
 				more = append(more, "it answered "+clip(string(e.Data), 200))
 			}
 		case transcript.Failure:
-			more = append(more, e.Note)
+			return errors.New(e.Note) // it says more than what followed from it
 		case transcript.Stderr:
 			stderr = append(stderr, e.Data...)
 		}
