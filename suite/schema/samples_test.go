@@ -9,12 +9,13 @@ import (
 
 // samples makes valid values from the official schema: the smallest and the fullest for each branch of its unions.
 func (o *official) samples(at string) (smallest, fullest []any) {
-	variants := 2
+	variants, size := 2, 0
 	o.reach(o.node(at), func(schema map[string]any) {
 		variants = max(variants, len(anySlice(schema["anyOf"])))
+		size++
 	})
-	if variants <= 5 {
-		variants *= 2 // a second round, with other words of the enumerations; too long for the largest unions
+	if size < 100 {
+		variants *= 2 // a second round, with other words of the enumerations; the larger definitions consist of small ones
 	}
 	seen := map[string]bool{}
 	for pick := range variants {
