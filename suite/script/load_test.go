@@ -2,6 +2,7 @@ package script
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -105,6 +106,32 @@ func TestTheExamplesOfTheDocumentationLoad(t *testing.T) {
 	g.Expect(line.Writes[0].Source()).To(gomega.Equal(`{"jsonrpc": "2.0", "id": 1, "method": `))
 	g.Expect(l.Exchange("follow the cursors to the last page").Steps[0].Checks[1].Each.Source).To(gomega.Equal("listing.items"))
 	g.Expect(l.Complaints()).To(gomega.BeEmpty())
+}
+
+func TestLineEndsAndByteOrderMarksOfWindowsAreRead(t *testing.T) {
+	windows := "\ufeff" + strings.ReplaceAll(designExchanges, "\n", "\r\n")
+	_, err := Load(files(map[string]string{
+		"requirements/all.yaml": designRequirements + requirementsNamed("base.notification.no-reply", "base.parse-error",
+			"robustness.survives-garbage", "tools.list.unique-names", "tools.list.input-schema-is-object"),
+		"exchanges/server/tools.yaml": windows,
+	}))
+	if err != nil {
+		t.Error(err)
+	}
+	_, err = Load(files(map[string]string{"exchanges/a.yaml": "- exchange: x\r\n  when: |\r\n    has(server)\r\n    && srver\r\n"}))
+	if err == nil || !strings.Contains(err.Error(), "exchanges/a.yaml:4:8: there is no variable or function \"srver\"") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestTextsMayHoldBracketsThatNobodyCloses(t *testing.T) {
+	var b strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&b, "- exchange: number %d\n  steps:\n    - raw: '{\"a\": [{'\n      checks: {a.one: has(error)}\n", i)
+	}
+	if _, err := Load(files(map[string]string{"requirements/a.yaml": requirementsNamed("a.one"), "exchanges/a.yaml": b.String()})); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestEveryMistakeIsReportedWhereItStands(t *testing.T) {

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -81,6 +82,7 @@ func parseYAML(file string, data []byte, m *mistakes) (root *node) {
 			root = nil
 		}
 	}()
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if nesting(data) > maxDepth {
 		m.add(Position{File: file}, "values nest deeper than %d; flatten them", maxDepth)
 		return nil
@@ -118,16 +120,36 @@ func parseYAML(file string, data []byte, m *mistakes) (root *node) {
 	return root
 }
 
-// nesting is a cheap upper bound of how deep flow collections nest: the library recurses into them.
+// nesting is a cheap bound of how deep values nest, by brackets and by what starts a line: the library recurses into
+// them, and takes quadratic time.
 func nesting(data []byte) int {
-	depth, deepest := 0, 0
-	for _, b := range data {
-		switch b {
-		case '[', '{':
-			depth++
-			deepest = max(deepest, depth)
-		case ']', '}':
-			depth = max(0, depth-1)
+	depth, deepest, all := 0, 0, 0
+	for line := range bytes.Lines(data) {
+		if bytes.HasPrefix(line, []byte("- ")) {
+			depth = 0 // texts may hold brackets that nobody closes; they end with their entry
+		}
+		marks, spaces := 0, 0
+	start:
+		for i := range line {
+			switch {
+			case line[i] == ' ' || line[i] == '\t':
+				spaces++
+			case strings.IndexByte("-?:", line[i]) >= 0 && i+1 < len(line) && (line[i+1] == ' ' || line[i+1] == '\t'):
+				marks++
+			default:
+				break start
+			}
+		}
+		// Two spaces a level is the narrowest that people write.
+		deepest = max(deepest, marks, (spaces-marks)/2)
+		for _, b := range line {
+			switch b {
+			case '[', '{':
+				depth, all = depth+1, all+1
+				deepest = max(deepest, depth, all/50)
+			case ']', '}':
+				depth, all = max(0, depth-1), max(0, all-1)
+			}
 		}
 	}
 	return deepest
