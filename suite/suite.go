@@ -11,9 +11,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net"
 	"net/http"
-	"net/url"
 	"slices"
 	"time"
 
@@ -182,7 +180,7 @@ func Run(ctx context.Context, target Target, opts ...Option) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.options.Loopback = loopback(target)
+	s.options.Loopback = target.Loopback()
 	started := time.Now()
 	wanted, _ := plan.Select(s.options.Select)
 	run, problems := play.Run(ctx, play.Config{
@@ -213,7 +211,9 @@ func (s *settings) judgePlay() func(*observe.Context, *transcript.Play, *transcr
 		return nil
 	}
 	return func(c *observe.Context, p *transcript.Play, session *transcript.Session) {
-		s.played(judge.Play(s.library, c, p, session)...)
+		if p.Exchange != plan.Offer && p.Exchange != plan.Calls {
+			s.played(judge.Play(s.library, c, p, session)...)
+		}
 	}
 }
 
@@ -249,19 +249,4 @@ func conclude(s *settings, run *transcript.Run) (*Outcome, error) {
 		report.Runs = append(report.Runs, verdict.Run{Revision: string(p.Revision), Transport: p.Transport})
 	}
 	return &Outcome{Report: report, Transcript: run, Strict: s.strict}, nil
-}
-
-// loopback says whether the target is surely on this machine: a URL with a loopback host, or no URL at all.
-func loopback(t Target) bool {
-	at, ok := t.(interface{ Endpoint() string })
-	if !ok {
-		return true
-	}
-	u, err := url.Parse(at.Endpoint())
-	if err != nil {
-		return false
-	}
-	host := u.Hostname()
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

@@ -23,6 +23,7 @@ type handler struct {
 }
 
 func (*handler) Transport() string { return StreamableHTTP }
+func (*handler) Loopback() bool    { return true }
 
 func (t *handler) String() string {
 	t.mu.Lock()

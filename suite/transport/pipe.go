@@ -21,6 +21,7 @@ type inProcess struct {
 }
 
 func (*inProcess) Transport() string           { return InMemory }
+func (*inProcess) Loopback() bool              { return true }
 func (*inProcess) String() string              { return "a server in this process" }
 func (*inProcess) Start(context.Context) error { return nil }
 func (*inProcess) Stop()                       {}

@@ -35,6 +35,7 @@ type command struct {
 }
 
 func (*command) Transport() string           { return Stdio }
+func (*command) Loopback() bool              { return true }
 func (t *command) String() string            { return commandLine(t.argv) }
 func (*command) Start(context.Context) error { return nil }
 func (*command) Stop()                       {}

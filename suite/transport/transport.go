@@ -85,6 +85,9 @@ type Conn interface {
 type Target interface {
 	// Transport names the transport: Stdio, StreamableHTTP or InMemory.
 	Transport() string
+	// Loopback says whether the server is surely on this machine: a child process, this process, or a URL whose host is
+	// a loopback address or localhost.
+	Loopback() bool
 	// String describes the target to people, without the passwords that stand in a URL.
 	String() string
 	// Start is called once, before the first Open. It starts what all conversations share.

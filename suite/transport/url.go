@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 	"time"
 
 	"golang.org/x/net/http/httpguts"
@@ -94,8 +95,15 @@ type urlTarget struct {
 	process  *process // the server, where the suite has started it
 }
 
-func (*urlTarget) Transport() string           { return StreamableHTTP }
-func (t *urlTarget) String() string            { return t.endpoint.Redacted() }
+func (*urlTarget) Transport() string { return StreamableHTTP }
+func (t *urlTarget) String() string  { return t.endpoint.Redacted() }
+
+func (t *urlTarget) Loopback() bool {
+	host := t.endpoint.Hostname()
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}
+
 func (*urlTarget) Start(context.Context) error { return nil }
 func (*urlTarget) Stop()                       {}
 
