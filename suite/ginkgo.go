@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -15,17 +16,17 @@ import (
 // Describe adds the suite to a Ginkgo tree: revision > transport > area > exchange > requirement, each spec
 // labelled with its level, area, revision, transport and requirement. Call it where Ginkgo's containers are
 // called. The target is first touched when the first spec runs; Ginkgo's own label filter narrows what is played.
-// It returns true, so that it can stand in a var declaration.
+// It returns true, so that it can stand in a var declaration; false when the options are wrong, which a spec tells.
 func Describe(target Target, opts ...Option) bool {
 	s, err := gather(opts)
 	if err != nil {
-		ginkgo.Fail(err.Error(), 1)
+		ginkgo.It("mcp-litmus can be set up", func() { ginkgo.Fail(err.Error()) }) // a tree cannot fail by itself
 		return false
 	}
 	r := &lazy{target: target, opts: opts, select_: s.options.Select}
 	wanted, _ := plan.Select(s.options.Select)
 	for _, revision := range script.Covered {
-		if len(s.options.Revisions) > 0 && !contains(s.options.Revisions, string(revision)) {
+		if len(s.options.Revisions) > 0 && !slices.Contains(s.options.Revisions, string(revision)) {
 			continue
 		}
 		ginkgo.Describe(string(revision), func() {
@@ -33,15 +34,6 @@ func Describe(target Target, opts ...Option) bool {
 		})
 	}
 	return true
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 // tree adds the containers and specs of one revision.
