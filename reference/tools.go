@@ -35,6 +35,7 @@ func (t *tool) listed(rev revision) any {
 	o := object{"name": t.name, "description": t.description, "inputSchema": t.input.text}
 	if rev.hasTitles() {
 		o["title"] = t.title
+		o["_meta"] = object{"io.github.mcp-litmus/fixture": t.name}
 	}
 	if rev.hasToolAnnotations() {
 		hints := object{"title": t.title, "readOnlyHint": !t.effects, "openWorldHint": false}
