@@ -117,11 +117,7 @@ func (a *actor) step(st *script.Step, item int) error {
 	}
 	from := len(s.Events())
 	s.At(st.Number, item)
-	timeout := a.player.cfg.Options.Timeout
-	if st.TimeoutMS > 0 {
-		timeout = time.Duration(st.TimeoutMS) * time.Millisecond
-	}
-	ctx, cancel := context.WithTimeout(a.ctx, timeout)
+	ctx, cancel := context.WithTimeout(a.ctx, a.bound(st, s))
 	defer cancel()
 	err := a.do(ctx, st, s)
 	switch {
@@ -140,6 +136,20 @@ func (a *actor) step(st *script.Step, item int) error {
 		a.vars[st.As] = observe.Step(st, own, nil)
 	}
 	return nil
+}
+
+// bound is how long a step may wait. Until a process that was started bare has said something it may still be
+// coming up, so that the bound of a handshake holds, as it does in every other session.
+func (a *actor) bound(st *script.Step, s *opened) time.Duration {
+	if st.TimeoutMS > 0 {
+		return time.Duration(st.TimeoutMS) * time.Millisecond
+	}
+	bound := a.player.cfg.Options.Timeout
+	said := func(e transcript.Event) bool { return e.Kind == transcript.Receive }
+	if a.c.Transport != "stdio" || s.Negotiated() != "" || slices.ContainsFunc(s.Events(), said) {
+		return bound
+	}
+	return max(bound, a.player.cfg.Opening)
 }
 
 // do is the verbs. Its errors are the session's, or say why the step could not be put into bytes.
@@ -246,6 +256,14 @@ func (a *actor) request(ctx context.Context, st *script.Step, s *opened) error {
 	stream, err := a.send(st, s, transport.Outgoing{Data: wire.Request(id, method, params)})
 	if err != nil {
 		return err
+	}
+	if st.Until == "event" && stream > 0 {
+		err := s.AwaitEvent(ctx, stream)
+		s.Conn().Abort(stream)
+		if err != nil {
+			return err
+		}
+		return s.AwaitEnd(ctx, stream)
 	}
 	if err := s.AwaitReply(ctx, id, stream); err != nil {
 		return err

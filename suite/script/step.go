@@ -185,7 +185,9 @@ func (s *stepReader) step(n *node) *Step {
 	st.TimeoutMS = s.duration(n.get("timeout"))
 	st.Malformed = s.yes(n.get("malformed"), "malformed")
 	st.Bare = s.yes(n.get("bare"), "bare")
-	st.Until = s.choice(n.get("until"), "until", "reply", "reply", "end")
+	if st.Until = s.choice(n.get("until"), "until", "reply", "reply", "end", "event"); st.Until == "event" && verb != Request {
+		s.add(n.get("until").pos, "until: event is for request:; write end or reply")
+	}
 	if in := n.get("in"); in != nil {
 		st.In = s.text(in, in.pos, "in", true)
 		if st.In != "" && !s.sessions[st.In] {

@@ -342,6 +342,21 @@ func (s *Session) AwaitAnswer(ctx context.Context, stream int) error {
 	})
 }
 
+// AwaitEvent waits until something came with an HTTP answer, or it is over.
+func (s *Session) AwaitEvent(ctx context.Context, stream int) error {
+	return s.wait(ctx, "an event", func() bool {
+		if s.ended[stream] {
+			return true
+		}
+		for _, e := range s.events {
+			if e.Kind == transcript.Receive && e.Stream == stream {
+				return true
+			}
+		}
+		return false
+	})
+}
+
 // AwaitExit waits until the server's process has ended.
 func (s *Session) AwaitExit(ctx context.Context) error {
 	err := s.wait(ctx, "the end of the server's process", func() bool {
