@@ -83,7 +83,7 @@ func run(cmd *cobra.Command, o *runOptions, c *config.Config) error {
 	if err != nil {
 		return err
 	}
-	out.Report.Narrowed = cmd.Flags().Changed("select") || cmd.Flags().Changed("revision")
+	out.Report.Narrowed = len(c.Baseline) > 0 && (cmd.Flags().Changed("select") || cmd.Flags().Changed("revision"))
 	stale := c.Baseline.Apply(out.Report)
 	if err := o.outputs.write(out); err != nil {
 		return err

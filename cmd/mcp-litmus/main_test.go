@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestMain lets the test binary be the command line, so that the tests run real processes.
+func TestMain(m *testing.M) {
+	if os.Getenv("MCP_LITMUS_AS_COMMAND") != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// litmus runs the command line in dir (empty: here).
+func litmus(t *testing.T, dir string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self, args...)
+	cmd.Env = append(os.Environ(), "MCP_LITMUS_AS_COMMAND=1")
+	cmd.Dir = dir
+	var out, complaints bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &complaints
+	err = cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return out.String(), complaints.String(), cmd.ProcessState.ExitCode()
+}
+
+func TestExitCodes(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := filepath.Join(t.TempDir(), "bad.yaml")
+	if err := os.WriteFile(bad, []byte("timeuot: 3s\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		args []string
+		code int
+		says string // in standard output or error
+	}{
+		{"the reference server conforms", []string{"run", "--select", "lifecycle", "--revision", "2025-11-25"}, 0, "conforms"},
+		{"a fault does not", []string{"run", "--select", "tools.call.unknown-tool", "--revision", "2025-11-25", "--strict", "--", self, referenceCommand, "unknown-tool-is-internal-error"}, 1, "does not conform"},
+		{"an unknown flag", []string{"run", "--juint", "x"}, 2, "--juint"},
+		{"an unknown subcommand", []string{"rum"}, 2, "run"},
+		{"a command before the dashes", []string{"run", "node", "server.js"}, 2, "after it: mcp-litmus run [flags] -- node server.js"},
+		{"a URL that stands alone", []string{"run", "http://127.0.0.1:1/mcp"}, 2, "--url http://127.0.0.1:1/mcp"},
+		{"a URL that is none", []string{"run", "--url", "127.0.0.1:3000"}, 2, "URL"},
+		{"a header without colon", []string{"run", "--header", "Authorization"}, 2, "NAME:VALUE"},
+		{"a revision that does not exist", []string{"run", "--revision", "2025-01-01"}, 2, "there is no revision"},
+		{"a selection that is none", []string{"run", "--select", "tools &&"}, 2, "label filter"},
+		{"settings with a mistake", []string{"run", "--config", bad}, 2, "bad.yaml:1:1"},
+		{"settings that are not there", []string{"run", "--config", bad + "x"}, 2, "cannot be read"},
+		{"a report that cannot be written", []string{"run", "--junit", filepath.Join(bad, "x.xml")}, 2, "cannot be"},
+		{"a folder of exchanges that is not there", []string{"run", "--exchanges", bad + "x"}, 2, "cannot be read"},
+		{"a transcript that is none", []string{"judge", bad}, 2, "bad.yaml"},
+		{"no transcript", []string{"judge"}, 2, "judge FILE"},
+		{"a requirement that does not exist", []string{"explain", "tools.call.unknown-tol"}, 2, "did you mean tools.call.unknown-tool?"},
+		{"a command that cannot be started", []string{"run", "--", "/nonexistent/server"}, 3, "cannot be started"},
+		{"a URL where nobody listens", []string{"run", "--url", "http://127.0.0.1:1/mcp"}, 3, "cannot be reached"},
+		{"a program that is no server", []string{"run", "--", "false"}, 3, "exited with code 1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			stdout, stderr, code := litmus(t, "", c.args...)
+			if code != c.code {
+				t.Errorf("exit code %d, not %d\n%s%s", code, c.code, stdout, stderr)
+			}
+			if !strings.Contains(stdout+stderr, c.says) {
+				t.Errorf("it does not say %q:\n%s%s", c.says, stdout, stderr)
+			}
+			if strings.Contains(stderr, "goroutine ") {
+				t.Errorf("a stack trace:\n%s", stderr)
+			}
+		})
+	}
+}
+
+func TestReportsAndJudgingAgain(t *testing.T) {
+	dir := t.TempDir()
+	_, stderr, code := litmus(t, dir, "run", "--select", "lifecycle || tools", "--junit", "out/junit.xml", "--json", "out/report.json", "--transcript", "out/run.jsonl")
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	var junit struct {
+		Suites []struct {
+			Name  string `xml:"name,attr"`
+			Tests int    `xml:"tests,attr"`
+		} `xml:"testsuite"`
+	}
+	if err := xml.Unmarshal(read(t, dir, "out/junit.xml"), &junit); err != nil {
+		t.Fatal(err)
+	}
+	if len(junit.Suites) != 2 || junit.Suites[0].Tests == 0 {
+		t.Errorf("the JUnit report has the suites %+v, not one for each revision", junit.Suites)
+	}
+	var report struct {
+		Verdicts []map[string]any `json:"verdicts"`
+	}
+	if err := json.Unmarshal(read(t, dir, "out/report.json"), &report); err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Verdicts) == 0 {
+		t.Fatal("the JSON report has no verdicts")
+	}
+	for _, name := range []string{"requirement", "exchange", "level", "revision", "transport", "status", "reason"} {
+		if _, ok := report.Verdicts[0][name]; !ok {
+			t.Errorf("the verdicts lack %q", name)
+		}
+	}
+	if _, stderr, code = litmus(t, dir, "judge", "out/run.jsonl", "--json", "out/again.json"); code != 0 {
+		t.Fatalf("judged again: exit code %d: %s", code, stderr)
+	}
+	if !bytes.Equal(read(t, dir, "out/report.json"), read(t, dir, "out/again.json")) {
+		t.Error("judged again, the JSON report differs")
+	}
+}
+
+func TestASecretIsNowhereInTheReports(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	const secret = "hunter2-hunter2"
+	stdout, stderr, _ := litmus(t, dir, "run", "-v", "--select", "lifecycle", "--env", "TOKEN="+secret, "--header", "X-Key: "+secret,
+		"--junit", "junit.xml", "--json", "report.json", "--transcript", "run.jsonl",
+		"--", "sh", "-c", "echo $TOKEN >&2; exec "+self+" "+referenceCommand)
+	if !strings.Contains(string(read(t, dir, "run.jsonl")), "[redacted]") {
+		t.Error("the transcript shows nothing redacted: the test tests nothing")
+	}
+	all := stdout + stderr
+	for _, name := range []string{"junit.xml", "report.json", "run.jsonl"} {
+		all += string(read(t, dir, name))
+	}
+	if strings.Contains(all, secret) {
+		t.Error("the secret is shown")
+	}
+}
+
+func TestSettingsOfAFolderAreUsed(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	settings := "target: {command: [" + self + ", " + referenceCommand + ", unknown-tool-is-internal-error]}\n" +
+		"revisions: [2025-11-25]\nselect: tools.call.unknown-tool\nstrict: true\n"
+	write(t, dir, "litmus.yaml", settings)
+	if out, _, code := litmus(t, dir, "run"); code != 1 || !strings.Contains(out, "tools.call.unknown-tool") {
+		t.Fatalf("exit code %d, not 1:\n%s", code, out)
+	}
+	known := "baseline: [{requirement: tools.call.unknown-tool, reason: we know}]\n"
+	write(t, dir, "litmus.yaml", settings+known)
+	if out, stderr, code := litmus(t, dir, "run"); code != 0 {
+		t.Errorf("with the failure in the baseline, the exit code is %d:\n%s%s", code, out, stderr)
+	}
+	write(t, dir, "litmus.yaml", strings.Replace(settings, ", unknown-tool-is-internal-error", "", 1)+known)
+	if out, _, code := litmus(t, dir, "run"); code != 1 || !strings.Contains(out, "litmus.yaml:5") {
+		t.Errorf("with an entry of the baseline that is out of date, the exit code is %d, not 1:\n%s", code, out)
+	}
+}
+
+func read(t *testing.T, dir, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
