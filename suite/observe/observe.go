@@ -43,7 +43,7 @@ func Step(st *script.Step, events []transcript.Event, gone *transcript.ExitStatu
 	sent, received := split(events)
 	doc := map[string]any{"timeout": false}
 	var arrived []any
-	lines := []any{}
+	var lines []map[string]any
 	for _, m := range received {
 		if m.Kind != wire.KindNotJSON {
 			arrived = append(arrived, m.Value)
@@ -52,8 +52,9 @@ func Step(st *script.Step, events []transcript.Event, gone *transcript.ExitStatu
 			lines = append(lines, lineDoc(m))
 		}
 	}
+	framing(lines)
 	doc["arrived"] = orEmpty(arrived)
-	doc["lines"] = lines
+	doc["lines"] = objects(lines)
 	var stderr strings.Builder
 	for _, e := range events {
 		switch e.Kind {
@@ -259,7 +260,7 @@ func HTTP(send transcript.Event, events []transcript.Event) map[string]any {
 	}
 	sse := []any{}
 	for _, e := range events {
-		if e.Stream != send.Stream {
+		if e.Stream != send.Stream || e.In != send.In {
 			continue
 		}
 		switch e.Kind {
@@ -320,23 +321,18 @@ func headers(h map[string][]string) map[string]any {
 	return out
 }
 
-func lineDoc(m message) map[string]any {
-	d := map[string]any{
-		"text": string(m.Raw), "kind": string(m.Kind), "oddities": texts(m.Oddities),
-		"ended": m.event.Note == "",
-	}
-	if m.event.Size > 0 {
-		d["size"] = m.event.Size
-	} else {
-		d["size"] = int64(len(m.Raw))
-	}
-	return d
-}
-
 func texts(in []string) []any {
 	out := make([]any, len(in))
 	for i, s := range in {
 		out[i] = s
+	}
+	return out
+}
+
+func objects(in []map[string]any) []any {
+	out := make([]any, len(in))
+	for i, o := range in {
+		out[i] = o
 	}
 	return out
 }

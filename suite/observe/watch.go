@@ -121,6 +121,7 @@ func (w *watch) stretch(s *Stretch, made map[int]*request) {
 	resumed, carriers := map[[2]any]int{}, map[[2]any]int{} // streams that continue another; streams by event id
 	statuses := map[[2]any]int{}
 	resumes, seen := map[[2]any]bool{}, map[[2]any]bool{} // streams that were asked to resume; messages by their bytes
+	lines := map[string][]map[string]any{}                // by connection
 	for i, e := range s.Events {
 		place := s.place(e)
 		malformed := s.Malformed[e.Step]
@@ -152,6 +153,8 @@ func (w *watch) stretch(s *Stretch, made map[int]*request) {
 			if e.Stream == 0 {
 				line := maps.Clone(place)
 				maps.Copy(line, lineDoc(message{m, e}))
+				line["malformed"] = malformed
+				lines[e.In] = append(lines[e.In], line)
 				w.lines = append(w.lines, line)
 			} else if e.SSE == nil && !claims(m, statuses[stream]) {
 				continue
@@ -178,6 +181,9 @@ func (w *watch) stretch(s *Stretch, made map[int]*request) {
 		case transcript.Timeout:
 			w.session(s.Session)["timeout"] = true
 		}
+	}
+	for _, l := range lines {
+		framing(l)
 	}
 }
 
