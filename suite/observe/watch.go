@@ -156,7 +156,7 @@ func (w *watch) stretch(s *Stretch, made map[int]*request) {
 				line["malformed"] = malformed
 				lines[e.In] = append(lines[e.In], line)
 				w.lines = append(w.lines, line)
-			} else if e.SSE == nil && !claims(m, statuses[stream]) {
+			} else if !claims(m, e, posts[stream], statuses[stream]) {
 				continue
 			}
 			// What a resumed stream brings again is the same message, not a second one.
@@ -187,18 +187,19 @@ func (w *watch) stretch(s *Stretch, made map[int]*request) {
 	}
 }
 
-// claims says whether the body of an HTTP answer is to be taken for a JSON-RPC message. That of a refusal need not
-// be one: whatever JSON it holds counts only where it says so itself.
-func claims(m wire.Message, status int) bool {
-	if m.Kind == wire.KindNotJSON {
-		return false
+// claims says whether what came over HTTP is to be taken for a JSON-RPC message: an event without a name of its own, and
+// the body with which a POST succeeds. Other events, the bodies of refusals and the answers to GET and DELETE may hold
+// any JSON, and count only where it says itself that it is JSON-RPC.
+func claims(m wire.Message, e, sent transcript.Event, status int) bool {
+	if o, ok := m.Value.(map[string]any); ok {
+		if _, ok := o["jsonrpc"]; ok {
+			return true
+		}
 	}
-	if status < 400 {
-		return true
+	if e.SSE != nil {
+		return e.SSE.Event == "" || e.SSE.Event == "message"
 	}
-	o, _ := m.Value.(map[string]any)
-	_, ok := o["jsonrpc"]
-	return ok
+	return m.Kind != wire.KindNotJSON && status == http.StatusOK && sent.HTTP != nil && sent.HTTP.Method == http.MethodPost
 }
 
 func (w *watch) message(s *Stretch, place map[string]any, e transcript.Event, m wire.Message, own map[string]*request, malformed bool) {
