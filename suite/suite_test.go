@@ -62,15 +62,15 @@ func TestTheReferenceServerConforms(t *testing.T) {
 
 func TestAFailureTellsTheWholeStory(t *testing.T) {
 	g := gomega.NewWithT(t)
-	o := run(t, sabotaged(t, "unknown-tool-is-internal-error"), suite.Select("tools.call.unknown-tool"), suite.Revisions("2025-11-25"))
+	o := run(t, sabotaged(t, "invalid-cursor-is-internal-error"), suite.Select("pagination.cursor.invalid"), suite.Revisions("2025-11-25"))
 	broken := slices.DeleteFunc(slices.Clone(o.Report.Verdicts), func(v verdict.Verdict) bool { return v.Status == verdict.Pass })
 	g.Expect(broken).To(gomega.HaveLen(1))
 	v := broken[0]
 	g.Expect(v).NotTo(suite.Conform(true))
 	message := suite.Conform(true).FailureMessage(v)
 	for what, text := range map[string]string{
-		"the requirement in words": v.Text, "its id": "tools.call.unknown-tool", "the section": "https://modelcontextprotocol.io/specification/2025-11-25/server/tools",
-		"what was sent": `"method":"tools/call"`, "what came back": `"code":-32603`, "the expression": "error.code == -32602", "the value of a part": "error.code = -32603",
+		"the requirement in words": v.Text, "its id": "pagination.cursor.invalid", "the section": "https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/pagination",
+		"what was sent": `"method":"tools/list"`, "what came back": `"code":-32603`, "the expression": "error.code == -32602", "the value of a part": "error.code = -32603",
 	} {
 		if !strings.Contains(message, text) {
 			t.Errorf("%s (%s) is missing in the failure message:\n%s", what, text, message)
