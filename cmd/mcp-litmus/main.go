@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -39,7 +40,20 @@ func main() {
 		}
 		return
 	}
+	tuneMemory()
 	os.Exit(execute(os.Args[1:]))
+}
+
+// tuneMemory trades memory for time: a run is short, and collecting its garbage as often as a server does costs a third
+// of the processor time. Above the limit it is collected as usual. The variables GOGC and GOMEMLIMIT come first.
+func tuneMemory() {
+	const limit = 512 << 20
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(limit)
+	}
 }
 
 func execute(args []string) int {

@@ -397,7 +397,7 @@ func (a *actor) pages(ctx context.Context, st *script.Step, s *opened) error {
 		if with != nil {
 			sent = with
 		}
-		id := s.NextID()
+		id, from := s.NextID(), len(s.Events())
 		stream, err := a.send(st, s, transport.Outgoing{Data: wire.Request(id, method, sent)})
 		if err != nil {
 			return err
@@ -405,7 +405,7 @@ func (a *actor) pages(ctx context.Context, st *script.Step, s *opened) error {
 		if err := s.AwaitReply(ctx, id, stream); err != nil {
 			return err
 		}
-		result := observe.ResultOf(s.Events(), id)
+		result := observe.ResultOf(s.Events()[from:], id)
 		next, ok := result["nextCursor"].(string)
 		if !ok || seen[next] || len(seen) >= mostPages {
 			return nil
