@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/mcp-litmus/mcp-litmus/suite/observe"
 	"github.com/mcp-litmus/mcp-litmus/suite/plan"
@@ -25,22 +26,32 @@ func Run(lib *script.Library, run *transcript.Run) ([]verdict.Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
+	pairs := Pairs(run)
+	verdicts := make([][]verdict.Verdict, len(pairs))
+	var judging sync.WaitGroup
+	for i, pair := range pairs {
+		judging.Go(func() { verdicts[i] = judgePair(lib, run, pair, wanted) })
+	}
+	judging.Wait()
+	return slices.Concat(verdicts...), nil
+}
+
+// judgePair judges what was played at one revision over one transport.
+func judgePair(lib *script.Library, run *transcript.Run, pair Pair, wanted plan.Selection) []verdict.Verdict {
+	j := &judge{lib: lib, run: run, pair: pair, sessions: map[int]*transcript.Session{}}
+	for _, s := range run.Sessions {
+		j.sessions[s.Number] = s
+	}
+	j.context = j.survey()
 	var out []verdict.Verdict
-	for _, pair := range Pairs(run) {
-		j := &judge{lib: lib, run: run, pair: pair, sessions: map[int]*transcript.Session{}}
-		for _, s := range run.Sessions {
-			j.sessions[s.Number] = s
-		}
-		j.context = j.survey()
-		for _, item := range plan.Plan(lib, j.context) {
-			for _, v := range j.item(item) {
-				if wanted(plan.Labels(lib.Requirement(v.Requirement), pair.Revision, pair.Transport)) {
-					out = append(out, v)
-				}
+	for _, item := range plan.Plan(lib, j.context) {
+		for _, v := range j.item(item) {
+			if wanted(plan.Labels(lib.Requirement(v.Requirement), pair.Revision, pair.Transport)) {
+				out = append(out, v)
 			}
 		}
 	}
-	return out, nil
+	return out
 }
 
 // Play judges one play alone, for those who cannot wait for the whole run: c is what it was played in, s its session.
