@@ -51,8 +51,8 @@ func (r *reader) need(n *node, text string) {
 // context is the scope of an expression that is evaluated before anything was observed.
 func context(extra []string, what string) *scope {
 	return &scope{extra: extra, refuse: func(name string) string {
-		if slices.Contains(contextVariables, name) || name == presence {
-			return ""
+		if slices.Contains(contextVariables, name) || name == presence || !slices.Contains(Variables(), name) {
+			return "" // what is no variable at all, such as the type names, is CEL's own
 		}
 		if name == itemVariable {
 			return "`it` is not there; only checks with each:, await: and the steps of each: have an `it`"
