@@ -96,6 +96,7 @@ type judge struct {
 	pair     Pair
 	context  *observe.Context
 	sessions map[int]*transcript.Session
+	watched  map[string]any // what watch exchanges see; made once
 }
 
 // play finds the exchange's play at the pair, or nil.
@@ -157,7 +158,10 @@ func (j *judge) item(item plan.Item) []verdict.Verdict {
 			t.add(q, outcome{status: item.Status, reason: item.Reason})
 		}
 	case ex.Watch:
-		t.watch(j.stretches())
+		if j.watched == nil {
+			j.watched = observe.Watch(j.pair.Revision, j.stretches())
+		}
+		t.watch(j.watched)
 	default:
 		p := j.play(ex.Name)
 		switch {

@@ -218,9 +218,9 @@ func because(c *script.Check, vars map[string]any, e *verdict.Evidence) string {
 }
 
 // watch judges checks over everything that crossed the wire.
-func (t *tally) watch(stretches []observe.Stretch) {
+func (t *tally) watch(everything map[string]any) {
 	vars := t.j.context.Vars(nil, nil)
-	maps.Copy(vars, observe.Watch(t.j.pair.Revision, stretches))
+	maps.Copy(vars, everything)
 	for _, c := range t.ex.Checks {
 		if q := t.force(c); q != nil {
 			t.add(q, t.check(c, q, vars, nil))

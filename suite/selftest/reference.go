@@ -3,6 +3,7 @@ package selftest
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"os"
 	"os/signal"
@@ -15,6 +16,16 @@ import (
 // Handler is the reference server's MCP endpoint with the faults at its edge.
 func Handler(faults []sabotage.Fault) http.Handler {
 	return sabotage.Handler(reference.New(reference.WithFlags(sabotage.Flags(faults))).Handler(), faults)
+}
+
+// servePipe is the reference server in this process, with the faults at its edge; each conversation has a server of
+// its own, and an end of the process that a fault asks for ends the conversation alone.
+func servePipe(faults []sabotage.Fault) func(context.Context, io.Reader, io.Writer) error {
+	return func(ctx context.Context, in io.Reader, out io.Writer) error {
+		server := reference.New(reference.WithFlags(sabotage.Flags(faults)))
+		process := sabotage.Process{Exit: func(int) {}, Stderr: io.Discard}
+		return sabotage.Stdio(server.ServeStdio, faults, process)(ctx, in, out)
+	}
 }
 
 // ServeStdio is the reference server on this process's standard input and output, with the faults of those names
