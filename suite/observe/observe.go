@@ -86,10 +86,10 @@ func Step(st *script.Step, events []transcript.Event, gone *transcript.ExitStatu
 	case script.Pages:
 		pages(doc, sent, received)
 	case script.Parallel:
-		replies := make([]any, 0, len(sent))
+		replies, to := make([]any, 0, len(sent)), repliesByID(received)
 		for _, m := range sent {
 			if id, ok := m.ID(); ok && m.Kind == wire.KindRequest {
-				replies = append(replies, valueOf(find(received, id)))
+				replies = append(replies, valueOf(to[wire.IDKey(id)]))
 			}
 		}
 		doc["replies"] = replies
@@ -174,6 +174,17 @@ func find(received []message, id any) *message {
 	return nil
 }
 
+// repliesByID is what find finds, for many ids.
+func repliesByID(received []message) map[string]*message {
+	out := map[string]*message{}
+	for i, m := range received {
+		if id, ok := m.ID(); ok && id != nil && m.reply() && out[wire.IDKey(id)] == nil {
+			out[wire.IDKey(id)] = &received[i]
+		}
+	}
+	return out
+}
+
 func valueOf(m *message) any {
 	if m == nil {
 		return nil
@@ -212,13 +223,13 @@ func reply(doc map[string]any, sent []message, r *message, received []message) {
 // pages gathers the results of a list that was walked page by page.
 func pages(doc map[string]any, sent, received []message) {
 	list, items, cursors := []any{}, []any{}, []any{}
-	seen, repeated := map[string]bool{}, false
+	seen, repeated, to := map[string]bool{}, false, repliesByID(received)
 	for _, m := range sent {
 		id, ok := m.ID()
 		if !ok {
 			continue
 		}
-		r := find(received, id)
+		r := to[wire.IDKey(id)]
 		doc["complete"] = false
 		if r == nil {
 			continue
