@@ -57,7 +57,7 @@ func TestExitCodes(t *testing.T) {
 		says string // in standard output or error
 	}{
 		{"the reference server conforms", []string{"run", "--select", "lifecycle", "--revision", "2025-11-25"}, 0, "conforms"},
-		{"a fault does not", []string{"run", "--select", "tools.call.unknown-tool", "--revision", "2025-11-25", "--strict", "--", self, referenceCommand, "unknown-tool-is-internal-error"}, 1, "does not conform"},
+		{"a fault does not", []string{"run", "--select", "tools.call.unknown-tool", "--revision", "2025-11-25", "--strict", "--", self, referenceCommand, "unknown-tool-is-a-result"}, 1, "does not conform"},
 		{"an unknown flag", []string{"run", "--juint", "x"}, 2, "--juint"},
 		{"an unknown subcommand", []string{"rum"}, 2, "run"},
 		{"a command before the dashes", []string{"run", "node", "server.js"}, 2, "after it: mcp-litmus run [flags] -- node server.js"},
@@ -161,7 +161,7 @@ func TestSettingsOfAFolderAreUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	settings := "target: {command: [" + self + ", " + referenceCommand + ", unknown-tool-is-internal-error]}\n" +
+	settings := "target: {command: [" + self + ", " + referenceCommand + ", unknown-tool-is-a-result]}\n" +
 		"revisions: [2025-11-25]\nselect: tools.call.unknown-tool\nstrict: true\n"
 	write(t, dir, "litmus.yaml", settings)
 	if out, _, code := litmus(t, dir, "run"); code != 1 || !strings.Contains(out, "tools.call.unknown-tool") {
@@ -172,7 +172,7 @@ func TestSettingsOfAFolderAreUsed(t *testing.T) {
 	if out, stderr, code := litmus(t, dir, "run"); code != 0 {
 		t.Errorf("with the failure in the baseline, the exit code is %d:\n%s%s", code, out, stderr)
 	}
-	write(t, dir, "litmus.yaml", strings.Replace(settings, ", unknown-tool-is-internal-error", "", 1)+known)
+	write(t, dir, "litmus.yaml", strings.Replace(settings, ", unknown-tool-is-a-result", "", 1)+known)
 	if out, _, code := litmus(t, dir, "run"); code != 1 || !strings.Contains(out, "litmus.yaml:5") {
 		t.Errorf("with an entry of the baseline that is out of date, the exit code is %d, not 1:\n%s", code, out)
 	}
