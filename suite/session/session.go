@@ -39,6 +39,7 @@ type Options struct {
 	Answer       func(method string, params any) (Answer, bool) // nil or false: the defaults (ping, roots/list when declared, else -32601)
 	Timeout      time.Duration                                  // of the handshake
 	Epoch        time.Time                                      // events are timed from here; zero: from now
+	Budget       *Budget                                        // shared by the sessions of a run; nil: one of its own
 }
 
 // Session is one conversation. Its methods are for one caller at a time; what the server does in between is
@@ -47,6 +48,8 @@ type Session struct {
 	opts Options
 	conn transport.Conn
 
+	opened chan struct{} // closed when conn is there, or will never be
+
 	mu         sync.Mutex
 	changed    chan struct{}      // closed and replaced whenever something was recorded
 	events     []transcript.Event // since the last Take
@@ -54,6 +57,8 @@ type Session struct {
 	ended      map[int]bool       // HTTP requests whose answer is over
 	step, item int
 	gone       bool // the server closed its output or ended
+	received   int
+	overflow   error // why the suite does not listen any more
 	next       int64
 	barriers   int64
 	negotiated string
@@ -66,8 +71,12 @@ func Open(ctx context.Context, target transport.Target, opts Options) (*Session,
 	}
 	s := &Session{
 		opts: opts, changed: make(chan struct{}), next: firstID,
-		replies: map[string]int{}, ended: map[int]bool{},
+		replies: map[string]int{}, ended: map[int]bool{}, opened: make(chan struct{}),
 	}
+	if s.opts.Budget == nil {
+		s.opts.Budget = &Budget{}
+	}
+	defer close(s.opened)
 	conn, err := target.Open(ctx, s)
 	if err != nil {
 		return nil, err
@@ -78,12 +87,20 @@ func Open(ctx context.Context, target transport.Target, opts Options) (*Session,
 
 // Record takes in an event from the transport.
 func (s *Session) Record(e transcript.Event) {
+	if e.Kind == transcript.Receive && s.Overflow() != nil {
+		return
+	}
 	var m wire.Message
 	reads := e.Kind == transcript.Receive && len(e.Data) > 0
 	if reads {
 		m = wire.Read(e.Data)
 	}
 	s.mu.Lock()
+	if !s.admit(e) {
+		s.announce()
+		s.mu.Unlock()
+		return
+	}
 	e.Step, e.Item, e.At = s.step, s.item, time.Since(s.opts.Epoch)
 	s.events = append(s.events, e)
 	switch e.Kind {
@@ -94,12 +111,17 @@ func (s *Session) Record(e transcript.Event) {
 	case transcript.Receive:
 		s.noteReplies(m)
 	}
-	close(s.changed)
-	s.changed = make(chan struct{})
+	s.announce()
 	s.mu.Unlock()
 	if reads && m.Kind == wire.KindRequest {
 		go s.answer(m) // a sink must not call back into its connection
 	}
+}
+
+// announce wakes who waits. It is called with the lock held.
+func (s *Session) announce() {
+	close(s.changed)
+	s.changed = make(chan struct{})
 }
 
 func (s *Session) noteReplies(m wire.Message) {
@@ -152,7 +174,10 @@ func (s *Session) answer(m wire.Message) {
 	if a.Err != nil {
 		data = wire.ErrorReply(id, a.Err.Code, a.Err.Message)
 	}
-	_, _ = s.conn.Send(context.Background(), transport.Outgoing{Data: data})
+	<-s.opened
+	if s.conn != nil {
+		_, _ = s.conn.Send(context.Background(), transport.Outgoing{Data: data})
+	}
 }
 
 // At says which step (and repetition) the events that follow belong to, and records that the step began.
@@ -220,8 +245,11 @@ var ErrGone = errors.New("the server ended the conversation")
 func (s *Session) wait(ctx context.Context, what string, done func() bool) error {
 	for {
 		s.mu.Lock()
-		ok, gone, changed := done(), s.gone, s.changed
+		ok, gone, overflow, changed := done(), s.gone, s.overflow, s.changed
 		s.mu.Unlock()
+		if overflow != nil { // first: that the suite hung up can look like what was awaited
+			return overflow
+		}
 		if ok {
 			return nil
 		}
