@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -243,27 +244,32 @@ var ErrGone = errors.New("the server ended the conversation")
 // wait waits until done holds (called with the lock held), the server is gone or ctx is over. A deadline of
 // ctx is recorded as a Timeout event with what was awaited; ErrTimeout, ErrGone or ctx's own error come back.
 func (s *Session) wait(ctx context.Context, what string, done func() bool) error {
+	return s.await(ctx, what, true, done)
+}
+
+// await is wait; untilGone says whether the end of the conversation ends it.
+func (s *Session) await(ctx context.Context, what string, untilGone bool, done func() bool) error {
 	for {
+		over := ctx.Err() // before done: what came by the deadline counts, however late it is looked at
 		s.mu.Lock()
 		ok, gone, overflow, changed := done(), s.gone, s.overflow, s.changed
 		s.mu.Unlock()
-		if overflow != nil { // first: that the suite hung up can look like what was awaited
+		switch {
+		case overflow != nil: // first: that the suite hung up can look like what was awaited
 			return overflow
-		}
-		if ok {
+		case ok:
 			return nil
-		}
-		if gone {
+		case gone && untilGone:
 			return ErrGone
+		case errors.Is(over, context.DeadlineExceeded):
+			s.Record(transcript.Event{Kind: transcript.Timeout, Note: what})
+			return ErrTimeout
+		case over != nil:
+			return over
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				s.Record(transcript.Event{Kind: transcript.Timeout, Note: what})
-				return ErrTimeout
-			}
-			return ctx.Err()
 		}
 	}
 }
@@ -385,44 +391,11 @@ func (s *Session) AwaitEvent(ctx context.Context, stream int) error {
 	})
 }
 
-// AwaitExit waits until the server's process has ended.
+// AwaitExit waits until the server's process has ended, which may be some time after its output.
 func (s *Session) AwaitExit(ctx context.Context) error {
-	err := s.wait(ctx, "the end of the server's process", func() bool {
-		for i := len(s.events) - 1; i >= 0; i-- {
-			if s.events[i].Kind == transcript.Exit {
-				return true
-			}
-		}
-		return false
+	return s.await(ctx, "the end of the server's process", false, func() bool {
+		return slices.ContainsFunc(s.events, func(e transcript.Event) bool { return e.Kind == transcript.Exit })
 	})
-	if errors.Is(err, ErrGone) { // its output is closed, its end may still be to come
-		return s.waitGone(ctx)
-	}
-	return err
-}
-
-func (s *Session) waitGone(ctx context.Context) error {
-	for {
-		s.mu.Lock()
-		exited := false
-		for _, e := range s.events {
-			exited = exited || e.Kind == transcript.Exit
-		}
-		changed := s.changed
-		s.mu.Unlock()
-		if exited {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				s.Record(transcript.Event{Kind: transcript.Timeout, Note: "the end of the server's process"})
-				return ErrTimeout
-			}
-			return ctx.Err()
-		}
-	}
 }
 
 // AwaitMessage waits until one of the messages of this play holds. holds is called once for each message.
@@ -520,7 +493,7 @@ func (s *Session) explain(err error) error {
 	if errors.Is(err, ErrGone) {
 		ctx, cancel := context.WithTimeout(context.Background(), lastWords)
 		defer cancel()
-		_ = s.waitGone(ctx)
+		_ = s.AwaitExit(ctx)
 	}
 	var more []string
 	var stderr []byte
