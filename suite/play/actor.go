@@ -459,6 +459,7 @@ func (a *actor) parallel(ctx context.Context, st *script.Step, s *opened) error 
 // events are those of the step.
 func (a *actor) open(st *script.Step) error {
 	o := a.player.open(a.ctx, a.c.Revision, a.ex.Client, true)
+	o.record.Exchange, o.record.Name = a.ex.Name, st.Target
 	a.sessions[st.Target] = o
 	if o.err != nil {
 		return o.err

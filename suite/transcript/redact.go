@@ -113,6 +113,7 @@ func (r *Redactor) Run(run *Run) *Run {
 		session := *s
 		session.Client = p.object(s.Client)
 		session.Revision, session.Transport, session.Negotiated = valid(s.Revision), valid(s.Transport), p.text(s.Negotiated)
+		session.Exchange, session.Name = valid(s.Exchange), valid(s.Name)
 		session.Events = p.events(s.Events)
 		out.Sessions = append(out.Sessions, &session)
 	}

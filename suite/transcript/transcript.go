@@ -71,6 +71,8 @@ type Session struct {
 	Transport  string         `json:"transport"`
 	Client     map[string]any `json:"client,omitempty"`     // the client capabilities that were declared
 	Negotiated string         `json:"negotiated,omitempty"` // the revision that the server answered with
+	Exchange   string         `json:"exchange,omitempty"`   // of a session that an exchange opened beside its own: the exchange
+	Name       string         `json:"name,omitempty"`       // and the name it gave the session, as in Event.In
 	Events     []Event        `json:"-"`                    // opening (step 0) and ending, without those of its plays
 }
 
