@@ -240,7 +240,7 @@ func (p *player) survey(ctx context.Context) []*observe.Context {
 	}
 	if len(usable) == 0 && len(failures) > 0 && !p.unreachable && ctx.Err() == nil {
 		// What can be judged without a session still is: how the server answers to initialize.
-		usable = append(usable, &observe.Context{Revision: asked[len(asked)-1], Transport: p.cfg.Target.Transport(), Loopback: p.cfg.Options.Loopback})
+		usable = append(usable, p.context(asked[len(asked)-1]))
 	}
 	slices.Reverse(usable)
 	return usable
@@ -268,6 +268,11 @@ func (p *player) problem(format string, args ...any) {
 	}
 }
 
+// context is what is known before the survey, as the judge has it.
+func (p *player) context(r script.Revision) *observe.Context {
+	return &observe.Context{Revision: r, Transport: p.cfg.Target.Transport(), Loopback: p.cfg.Options.Loopback, Absent: plan.Absent(nil)}
+}
+
 // surveyAt opens the first session at a revision and plays the survey's exchanges in it. The session is shared
 // with later exchanges.
 func (p *player) surveyAt(ctx context.Context, r script.Revision) (c *observe.Context, spoken string, err error) {
@@ -281,7 +286,7 @@ func (p *player) surveyAt(ctx context.Context, r script.Revision) (c *observe.Co
 		p.close(o)
 		return nil, o.Negotiated(), nil
 	}
-	c = &observe.Context{Revision: r, Transport: p.cfg.Target.Transport(), Loopback: p.cfg.Options.Loopback, Absent: plan.Absent(nil)}
+	c = p.context(r)
 	opening := slices.Clone(o.record.Events)
 	c.Server = plan.Server(c.Vars(nil, opening))
 	offer := p.surveyPlay(ctx, plan.Offer, c, o)
