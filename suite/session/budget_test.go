@@ -21,10 +21,14 @@ func chatty(talk func(out io.Writer) error) transport.Target {
 		if _, err := lines.ReadString('\n'); err != nil {
 			return nil
 		}
-		if talk(out) != nil {
-			return nil
-		}
+		talked := make(chan struct{})
+		go func() {
+			defer close(talked)
+			_ = talk(out) // the client has gone
+		}()
 		_, _ = io.Copy(io.Discard, lines)
+		_ = out.(io.Closer).Close()
+		<-talked
 		return nil
 	})
 }
