@@ -50,6 +50,10 @@ func TestExitCodes(t *testing.T) {
 	if err := os.WriteFile(bad, []byte("timeuot: 3s\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	role := filepath.Join(t.TempDir(), "role.yaml")
+	if err := os.WriteFile(role, []byte("roles:\n  faling-tool: {name: explode}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name string
 		args []string
@@ -67,6 +71,7 @@ func TestExitCodes(t *testing.T) {
 		{"a revision that does not exist", []string{"run", "--revision", "2025-01-01"}, 2, "there is no revision"},
 		{"a selection that is none", []string{"run", "--select", "tools &&"}, 2, "label filter"},
 		{"settings with a mistake", []string{"run", "--config", bad}, 2, "bad.yaml:1:1"},
+		{"a role that there is not", []string{"run", "--config", role}, 2, `role.yaml:2:3: there is no role "faling-tool"; did you mean "failing-tool"?`},
 		{"settings that are not there", []string{"run", "--config", bad + "x"}, 2, "cannot be read"},
 		{"a report that cannot be written", []string{"run", "--junit", filepath.Join(bad, "x.xml")}, 2, "cannot be"},
 		{"a folder of exchanges that is not there", []string{"run", "--exchanges", bad + "x"}, 2, "cannot be read"},
