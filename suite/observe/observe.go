@@ -40,7 +40,7 @@ func barrier(id any) bool {
 // have are described in docs/expressions.md; what was not observed is absent. gone is the exit status of a
 // process that ended in this step or before, or nil.
 func Step(st *script.Step, events []transcript.Event, gone *transcript.ExitStatus) map[string]any {
-	sent, received := split(events, st.Verb == script.HTTP || st.Verb == script.Raw)
+	sent, received := split(events)
 	doc := map[string]any{"timeout": false}
 	var arrived []any
 	var lines []map[string]any
@@ -103,13 +103,13 @@ func Step(st *script.Step, events []transcript.Event, gone *transcript.ExitStatu
 }
 
 // split parts the events into what the suite sent (without barriers and answers to the server) and what it
-// received (without the replies to barriers). In a step that sends what its author wrote, the first is no answer.
-func split(events []transcript.Event, verbatim bool) (sent, received []message) {
+// received (without the replies to barriers).
+func split(events []transcript.Event) (sent, received []message) {
 	for _, e := range events {
 		switch e.Kind {
 		case transcript.Send:
 			m := message{wire.Read(e.Data), e}
-			if id, ok := m.ID(); ok && (barrier(id) || m.reply() && (!verbatim || len(sent) > 0)) && m.Method() != "initialize" {
+			if id, ok := m.ID(); ok && barrier(id) || e.Note == transcript.Automatic {
 				continue
 			}
 			sent = append(sent, m)
@@ -368,7 +368,7 @@ func IsStream(events []transcript.Event, stream int) bool {
 
 // ResultOf is the result in the reply to the request with the id, or nil.
 func ResultOf(events []transcript.Event, id any) map[string]any {
-	_, received := split(events, false)
+	_, received := split(events)
 	if m := find(received, id); m != nil {
 		o, _ := m.Value.(map[string]any)
 		result, _ := o["result"].(map[string]any)

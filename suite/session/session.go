@@ -177,7 +177,7 @@ func (s *Session) answer(m wire.Message) {
 	}
 	<-s.opened
 	if s.conn != nil {
-		_, _ = s.conn.Send(context.Background(), transport.Outgoing{Data: data})
+		_, _ = s.conn.Send(context.Background(), transport.Outgoing{Data: data, Note: transcript.Automatic})
 	}
 }
 

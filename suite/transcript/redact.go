@@ -281,7 +281,9 @@ func (p *pass) events(events []Event) []Event {
 	out := make([]Event, 0, len(events))
 	for _, e := range events {
 		e.Data = p.data(e.Data)
-		e.Note = p.text(e.Note)
+		if e.Note != Automatic {
+			e.Note = p.text(e.Note)
+		}
 		if e.HTTP != nil {
 			h := *e.HTTP
 			h.Method, h.URL, h.Headers = valid(h.Method), p.text(h.URL), p.header(h.Headers)

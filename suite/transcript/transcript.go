@@ -129,5 +129,8 @@ type Run struct {
 // everything before them. No exchange uses such an id.
 const BarrierPrefix = "litmus-barrier-"
 
+// Automatic is the Note of a Send event with which the session answered a request of the server by itself.
+const Automatic = "automatic answer"
+
 // FormatName is the value of Header.Format for the files that this version reads and writes.
 const FormatName = "mcp-litmus transcript 1"

@@ -50,6 +50,8 @@ type Outgoing struct {
 	Hold bool
 	// Host replaces the Host header.
 	Host string
+	// Note goes into the Send event.
+	Note string
 }
 
 // Conn is one conversation. Its methods may be called from several goroutines.
