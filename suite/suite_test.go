@@ -123,6 +123,18 @@ func TestWrongOptionsAreRefused(t *testing.T) {
 	}
 }
 
+func TestASettingThatFitsNothingProvesNothing(t *testing.T) {
+	for want, role := range map[string]transcript.Role{
+		`"nosuch"`:           {Name: "nosuch"},
+		"the call succeeded": {Name: "echo", Arguments: map[string]any{"message": "litmus"}},
+	} {
+		o := run(t, web(), suite.Role("failing-tool", role), suite.Select("tools.call.execution-error"), suite.Revisions("2025-11-25"))
+		if len(o.Report.Verdicts) != 1 || o.Report.Verdicts[0].Status != verdict.Untested || !strings.Contains(o.Report.Verdicts[0].Reason, want) {
+			t.Errorf("with %+v the verdicts are %+v, not one that is untested for %s", role, o.Report.Verdicts, want)
+		}
+	}
+}
+
 func TestNoToolIsCalledWithNone(t *testing.T) {
 	o := run(t, web(), suite.CallTools("none"), suite.Revisions("2025-11-25"))
 	for _, p := range o.Transcript.Plays {
