@@ -210,32 +210,26 @@ func (p *player) survey(ctx context.Context) []*observe.Context {
 	var usable []*observe.Context
 	failures := map[string][]string{} // revisions by why no session could be had
 	answered := ""
-	// Newest first and alone: it pays for the cold start, and tells early of a target that does not work.
-	for _, r := range slices.Backward(asked) {
-		if ctx.Err() != nil {
-			return nil
-		}
-		c, spoken, err := p.surveyAt(ctx, r)
+	for i, f := range slices.Backward(p.surveyAll(ctx, asked)) {
+		r := asked[i]
 		switch {
-		case err != nil:
-			failures[err.Error()] = append(failures[err.Error()], string(r))
-		case c == nil:
-			answered = spoken
+		case f == nil: // not tried any more
+		case f.err != nil:
+			failures[f.err.Error()] = append(failures[f.err.Error()], string(r))
+		case f.context == nil:
+			answered = f.spoken
 			if len(p.cfg.Options.Revisions) > 0 {
-				p.problem("the server does not speak revision %s: it answers with %s", r, spoken)
+				p.problem("the server does not speak revision %s: it answers with %s", r, f.spoken)
 			}
 		default:
-			usable = append(usable, c)
-		}
-		if p.unreachable {
-			break
+			usable = append(usable, f.context)
 		}
 	}
 	for _, why := range slices.Sorted(maps.Keys(failures)) {
 		slices.Sort(failures[why])
 		p.problem("no session at revision %s: %s", strings.Join(failures[why], " and "), why)
 	}
-	if len(usable) == 0 && len(failures) == 0 && len(p.problems) == 0 {
+	if len(usable) == 0 && len(failures) == 0 && len(p.problems) == 0 && ctx.Err() == nil {
 		p.problem("the server speaks none of the revisions that this version covers (%v): it answers with %s", asked, answered)
 	}
 	if len(usable) == 0 && len(failures) > 0 && !p.unreachable && ctx.Err() == nil {
@@ -244,6 +238,43 @@ func (p *player) survey(ctx context.Context) []*observe.Context {
 	}
 	slices.Reverse(usable)
 	return usable
+}
+
+// found is what a survey at one revision gave: a context, or the other revision that the server answered with, or why
+// no session could be had.
+type found struct {
+	context *observe.Context
+	spoken  string
+	err     error
+}
+
+// surveyAll surveys at each revision: at the newest first and alone, which pays for the cold start and tells early of a
+// target that does not work, then at the others side by side. What was not tried is nil.
+func (p *player) surveyAll(ctx context.Context, asked []script.Revision) []*found {
+	all := make([]*found, len(asked))
+	try := func(i int) {
+		f := &found{}
+		f.context, f.spoken, f.err = p.surveyAt(ctx, asked[i])
+		all[i] = f
+	}
+	newest := len(asked) - 1
+	try(newest)
+	if p.unreachable {
+		return all
+	}
+	slots := make(chan struct{}, p.cfg.Jobs)
+	var others sync.WaitGroup
+	for i := range newest {
+		others.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			if ctx.Err() == nil {
+				try(i)
+			}
+		})
+	}
+	others.Wait()
+	return all
 }
 
 // revisions are those asked for, or all covered.
@@ -278,7 +309,11 @@ func (p *player) context(r script.Revision) *observe.Context {
 func (p *player) surveyAt(ctx context.Context, r script.Revision) (c *observe.Context, spoken string, err error) {
 	o := p.open(ctx, r, script.Client{}, false)
 	if o.err != nil {
-		p.unreachable = slices.ContainsFunc(o.record.Events, func(e transcript.Event) bool { return e.Kind == transcript.Failure })
+		if slices.ContainsFunc(o.record.Events, func(e transcript.Event) bool { return e.Kind == transcript.Failure }) {
+			p.mu.Lock()
+			p.unreachable = true
+			p.mu.Unlock()
+		}
 		p.close(o)
 		return nil, "", o.err
 	}
