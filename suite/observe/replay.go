@@ -15,7 +15,7 @@ type Context struct {
 	Server    map[string]any // what the survey showed
 	Roles     map[string]any
 	Unfilled  map[string]string // why a role that the settings name is not filled
-	Callable  []any // the tools that may be called, each with name, arguments and tool
+	Callable  []any             // the tools that may be called, each with name, arguments and tool
 	Absent    map[string]any
 	Loopback  bool
 }
