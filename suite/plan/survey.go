@@ -1,6 +1,6 @@
-// Package survey draws, from what the survey's exchanges saw, what later exchanges rely on: what the server
-// offers, which tools may be called and with which arguments, and who plays which role. It is pure: the player
-// uses it live, the judge on a transcript.
+// Package plan picks what applies to a target. From what the survey's exchanges saw it draws what later exchanges rely on:
+// what the server offers, which tools may be called and with which arguments, and who plays which role. It is pure: the
+// player uses it live, the judge on a transcript.
 package plan
 
 import (
