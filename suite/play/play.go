@@ -110,6 +110,7 @@ func (p *player) open(ctx context.Context, r script.Revision, client script.Clie
 	if err != nil {
 		o.err = err
 		o.record.Events = append(o.record.Events, transcript.Event{Kind: transcript.Failure, At: time.Since(p.epoch), Note: err.Error()})
+		o.record.Opened = 1
 		return o
 	}
 	o.Session = s
@@ -118,6 +119,7 @@ func (p *player) open(ctx context.Context, r script.Revision, client script.Clie
 			o.err = err
 		}
 		o.record.Events = append(o.record.Events, s.Take()...)
+		o.record.Opened = len(o.record.Events)
 	}
 	return o
 }
@@ -322,7 +324,7 @@ func (p *player) surveyAt(ctx context.Context, r script.Revision) (c *observe.Co
 		return nil, o.Negotiated(), nil
 	}
 	c = p.context(r)
-	opening := slices.Clone(o.record.Events)
+	opening := o.record.Opening()
 	c.Server = plan.Server(c.Vars(nil, opening))
 	offer := p.surveyPlay(ctx, plan.Offer, c, o)
 	plan.Context(c, p.cfg.Library, offer, nil, p.cfg.Options)
@@ -335,9 +337,9 @@ func (p *player) surveyAt(ctx context.Context, r script.Revision) (c *observe.Co
 func (p *player) surveyPlay(ctx context.Context, name string, c *observe.Context, o *opened) map[string]any {
 	ex := p.cfg.Library.Exchange(name)
 	if ex == nil {
-		return c.Vars(nil, o.record.Events)
+		return c.Vars(nil, o.record.Opening())
 	}
-	opening := slices.Clone(o.record.Events)
+	opening := o.record.Opening()
 	played := p.playIn(ctx, ex, c, o)
 	return observe.Replay(ex, c.Vars(nil, opening), played.Events, func(observe.Seen) {})
 }
@@ -467,7 +469,7 @@ func (p *player) playIn(ctx context.Context, ex *script.Exchange, c *observe.Con
 			break
 		}
 		o.record.Events = append(o.record.Events, o.Take()...)
-		a := &actor{player: p, ctx: ctx, c: c, ex: ex, sessions: map[string]*opened{"": o}, vars: c.Vars(ex.Client.Capabilities, o.record.Events)}
+		a := &actor{player: p, ctx: ctx, c: c, ex: ex, sessions: map[string]*opened{"": o}, vars: c.Vars(ex.Client.Capabilities, o.record.Opening())}
 		err := a.steps(ex.Steps, 0)
 		pl.Events = a.take()
 		if err != nil && !errors.Is(err, context.Canceled) {
