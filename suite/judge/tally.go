@@ -230,8 +230,11 @@ func because(c *script.Check, vars map[string]any, e *verdict.Evidence) string {
 	case vars["exit"] != nil && vars["reply"] == nil && strings.Contains(c.That.Source, "error") || vars["exit"] != nil && strings.Contains(c.That.Source, "result"):
 		return fmt.Sprintf("the server's process ended (%s)", encode(vars["exit"]))
 	}
+	if problem, ok := firstProblem(e.Parts); ok {
+		return problem
+	}
 	found := findings(e.Parts, c.That.Source, vars)
-	if source := c.That.Source; len(source) <= shortSource && !compound(source) && !strings.HasPrefix(source, "has(") {
+	if source := c.That.Source; len(source) <= shortSource && !contains(source, joins...) && !strings.HasPrefix(source, "has(") {
 		found = append([]string{"expected " + source}, found...)
 	}
 	if len(found) == 0 {
@@ -245,24 +248,35 @@ const (
 	shortValue  = 80 // bytes of a value that is told
 )
 
-// findings are the values that tell most of why an expression does not hold, three at most: what a schema found, else
-// single values, else what there is. The evidence holds them all.
+// joins and compares are the operators whose operands tell more than they do.
+var (
+	joins    = []string{" && ", " || ", " ? ", "!"}
+	compares = []string{" == ", " != ", " < ", " > ", " <= ", " >= ", " in "}
+)
+
+func contains(source string, operators ...string) bool {
+	source = strings.ReplaceAll(source, "!=", "<>")
+	return slices.ContainsFunc(operators, func(o string) bool { return strings.Contains(source, o) })
+}
+
+// findings are the values that tell most of why an expression does not hold, three at most: single ones, or where there
+// is none of these, what there is. The evidence holds them all.
 func findings(parts []verdict.Part, whole string, vars map[string]any) []string {
 	var single, other []string
 	for _, p := range parts {
+		list, text := &single, told(p)
 		switch {
-		case p.Source == whole || len(p.Source) > shortSource || p.Source == "revision" || p.Source == "transport":
+		case p.Source == whole && p.Err == "" || len(p.Source) > shortSource || p.Source == "revision" || p.Source == "transport":
+			continue
 		case p.Source == "has(http)" && vars["http"] == nil: // of course not, over this transport
-		case p.Err == "" && (p.Source == "schemaProblems" || strings.HasPrefix(p.Source, "problems")):
-			return []string{firstProblem(p.Value)}
-		case strings.HasPrefix(p.Err, "there is no "):
-			single = append(single, p.Err)
-		case p.Err != "":
-			single = append(single, p.Source+": "+p.Err)
-		case compound(p.Source) || strings.ContainsAny(p.Value[:min(1, len(p.Value))], "{["):
-			other = append(other, p.Source+" is "+clip(p.Value, shortValue))
-		default:
-			single = append(single, told(p))
+			continue
+		case p.Err == "" && strings.HasPrefix(p.Source, "has(") && p.Value == "true":
+			list = &other
+		case p.Err == "" && (contains(p.Source, joins...) || contains(p.Source, compares...) || strings.ContainsAny(p.Value[:min(1, len(p.Value))], "{[")):
+			list = &other
+		}
+		if !slices.Contains(*list, text) {
+			*list = append(*list, text)
 		}
 	}
 	if len(single) == 0 {
@@ -271,39 +285,40 @@ func findings(parts []verdict.Part, whole string, vars map[string]any) []string 
 	return single[:min(3, len(single))]
 }
 
-// compound says whether an expression joins or compares others, whose values tell more.
-func compound(source string) bool {
-	for _, op := range []string{" && ", " || ", " ? ", "!"} {
-		if strings.Contains(strings.ReplaceAll(source, "!=", ""), op) {
-			return true
-		}
-	}
-	return false
-}
-
-// told is a single value in words.
+// told is a part in words.
 func told(p verdict.Part) string {
-	if path, ok := strings.CutPrefix(p.Source, "has("); ok && strings.HasSuffix(path, ")") {
-		path = strings.TrimSuffix(path, ")")
-		if p.Value == "true" {
-			return "there is " + path
-		}
+	path, isPresence := strings.CutPrefix(p.Source, "has(")
+	switch path = strings.TrimSuffix(path, ")"); {
+	case strings.HasPrefix(p.Err, "there is no "):
+		return p.Err
+	case p.Err != "":
+		return p.Source + ": " + p.Err
+	case isPresence && p.Value == "true":
+		return "there is " + path
+	case isPresence:
 		return "there is no " + path
 	}
 	return p.Source + " is " + clip(p.Value, shortValue)
 }
 
-// firstProblem is the first of the problems that a schema found, given as JSON that may be cut.
-func firstProblem(list string) string {
-	var all []string
-	if err := json.Unmarshal([]byte(list), &all); err == nil && len(all) > 0 {
-		if n := len(all) - 1; n > 0 {
-			return fmt.Sprintf("%s (and %d more)", clip(all[0], 3*shortValue), n)
-		}
-		return clip(all[0], 3*shortValue)
+// firstProblem is the first thing that a schema found wrong, when the parts tell of one.
+func firstProblem(parts []verdict.Part) (string, bool) {
+	i := slices.IndexFunc(parts, func(p verdict.Part) bool {
+		return p.Err == "" && (p.Source == "schemaProblems" || p.Source == "problems" || p.Source == "problems of the instance")
+	})
+	if i < 0 {
+		return "", false
 	}
-	first, _, _ := strings.Cut(strings.TrimPrefix(list, `["`), `","`)
-	return clip(strings.ReplaceAll(first, `\"`, `"`), 3*shortValue)
+	var all []string
+	if err := json.Unmarshal([]byte(parts[i].Value), &all); err != nil || len(all) == 0 { // the list is cut
+		first, _, _ := strings.Cut(strings.TrimPrefix(parts[i].Value, `["`), `","`)
+		return clip(strings.ReplaceAll(first, `\"`, `"`), 3*shortValue), true
+	}
+	text := clip(all[0], 3*shortValue)
+	if n := len(all) - 1; n > 0 {
+		text += fmt.Sprintf(" (and %d more)", n)
+	}
+	return text, true
 }
 
 // watch judges checks over everything that crossed the wire.
