@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mcp-litmus/mcp-litmus/fixtures"
@@ -50,6 +51,7 @@ type settings struct {
 	options   transcript.Options
 	exchanges []fs.FS
 	secrets   []string
+	hidden    []string // names of headers
 	jobs      int
 	opening   time.Duration
 	strict    bool
@@ -112,6 +114,12 @@ func Secrets(values ...string) Option {
 	return func(s *settings) { s.secrets = append(s.secrets, values...) }
 }
 
+// SecretHeaders names HTTP headers whose values must not appear in transcripts and reports, however short they are.
+// Authorization, cookies and headers whose names speak of keys, tokens or passwords are among them already.
+func SecretHeaders(names ...string) Option {
+	return func(s *settings) { s.hidden = append(s.hidden, names...) }
+}
+
 // Progress is told how many exchanges will be played, and of each that was, as it ends, with its verdicts.
 func Progress(planned func(n int), played func(verdicts ...verdict.Verdict)) Option {
 	return func(s *settings) { s.planned, s.played = planned, played }
@@ -150,7 +158,7 @@ func gather(opts []Option) (*settings, error) {
 			return nil, err
 		}
 		if !slices.Contains(script.Covered, r) {
-			return nil, fmt.Errorf("this version does not judge at revision %s yet; it covers %v", r, script.Covered)
+			return nil, fmt.Errorf("this version does not judge at revision %s yet; it covers %s", r, inWords(script.Covered))
 		}
 	}
 	if _, err := plan.Select(s.options.Select); err != nil {
@@ -173,6 +181,33 @@ func gather(opts []Option) (*settings, error) {
 	return s, nil
 }
 
+// inWords is "2024-11-05, 2025-06-18 and 2025-11-25".
+func inWords(revisions []script.Revision) string {
+	var b strings.Builder
+	for i, r := range revisions {
+		switch {
+		case i > 0 && i == len(revisions)-1:
+			b.WriteString(" and ")
+		case i > 0:
+			b.WriteString(", ")
+		}
+		b.WriteString(string(r))
+	}
+	return b.String()
+}
+
+// revisions are those asked for, or all that are covered.
+func (s *settings) revisions() []script.Revision {
+	if len(s.options.Revisions) == 0 {
+		return script.Covered
+	}
+	var out []script.Revision
+	for _, r := range s.options.Revisions {
+		out = append(out, script.Revision(r))
+	}
+	return out
+}
+
 // Run runs the suite against the target. An error means that the options or files are wrong; whatever the server
 // does, even not to start at all, is told by the report (see its Problems and Complete).
 func Run(ctx context.Context, target Target, opts ...Option) (*Outcome, error) {
@@ -181,8 +216,11 @@ func Run(ctx context.Context, target Target, opts ...Option) (*Outcome, error) {
 		return nil, err
 	}
 	s.options.Loopback = target.Loopback()
-	started := time.Now()
 	wanted, _ := plan.Select(s.options.Select)
+	if err := plan.Nothing(s.library, s.options.Select, s.revisions(), target.Transport(), wanted); err != nil {
+		return nil, err
+	}
+	started := time.Now()
 	run, problems := play.Run(ctx, play.Config{
 		Library: s.library, Target: target, Options: s.options, Jobs: s.jobs, Opening: s.opening,
 		Planned: s.planned, Played: s.judgePlay(),
@@ -202,7 +240,7 @@ func Run(ctx context.Context, target Target, opts ...Option) (*Outcome, error) {
 		Format: transcript.FormatName, Suite: Version, Catalogue: s.library.Digest, Started: started.UTC(),
 		Target: target.String(), Options: s.options, Problems: problems, Duration: time.Since(started),
 	}
-	return conclude(s, transcript.NewRedactor(s.secrets...).Run(run))
+	return conclude(s, transcript.NewRedactor(s.secrets...).Headers(s.hidden...).Run(run))
 }
 
 // judgePlay tells of the verdicts of one play, when someone wants to know.

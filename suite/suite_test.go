@@ -2,6 +2,7 @@ package suite_test
 
 import (
 	"context"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/mcp-litmus/mcp-litmus/reference/sabotage"
 	"github.com/mcp-litmus/mcp-litmus/suite"
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
+	"github.com/mcp-litmus/mcp-litmus/suite/transport"
 	"github.com/mcp-litmus/mcp-litmus/suite/verdict"
 )
 
@@ -60,6 +62,24 @@ func TestTheReferenceServerConforms(t *testing.T) {
 	}
 }
 
+func TestASecretHeaderIsNotShownHoweverShort(t *testing.T) {
+	g := gomega.NewWithT(t)
+	server := httptest.NewServer(reference.New().Handler())
+	defer server.Close()
+	target, err := transport.URL(server.URL, transport.URLOptions{Header: map[string]string{"X-Pin": "12"}})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	o := run(t, target, suite.Revisions("2025-11-25"), suite.Select("ping"), suite.SecretHeaders("x-pin"))
+	shown := map[string]bool{}
+	for _, p := range o.Transcript.Plays {
+		for _, e := range p.Events {
+			if e.Kind == transcript.Send {
+				shown[strings.Join(e.HTTP.Headers["X-Pin"], ",")] = true
+			}
+		}
+	}
+	g.Expect(shown).To(gomega.Equal(map[string]bool{"[redacted]": true}))
+}
+
 func TestAFailureTellsTheWholeStory(t *testing.T) {
 	g := gomega.NewWithT(t)
 	o := run(t, sabotaged(t, "invalid-cursor-is-internal-error"), suite.Select("pagination.cursor.invalid"), suite.Revisions("2025-11-25"))
@@ -92,13 +112,27 @@ func TestSelectionNarrowsWhatIsPlayed(t *testing.T) {
 
 func TestWrongOptionsAreRefused(t *testing.T) {
 	for want, opt := range map[string]suite.Option{
-		"there is no revision": suite.Revisions("2025-11-26"),
-		"safe, all or none":    suite.CallTools("some"),
-		"no label filter":      suite.Select("a &&"),
-		"no role":              suite.Role("no-such-role", transcript.Role{Name: "x"}),
+		"there is no revision":                suite.Revisions("2025-11-26"),
+		"safe, all or none":                   suite.CallTools("some"),
+		"it covers 2024-11-05 and 2025-11-25": suite.Revisions("2026-07-28"),
+		"no label filter":                     suite.Select("a &&"),
+		"wants none of the":                   suite.Select("promts"),
+		"no role":                             suite.Role("no-such-role", transcript.Role{Name: "x"}),
 	} {
 		if _, err := suite.Run(t.Context(), web(), opt); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error is %v; wanted one with %q", err, want)
+		}
+	}
+}
+
+func TestASettingThatFitsNothingProvesNothing(t *testing.T) {
+	for want, role := range map[string]transcript.Role{
+		`"nosuch"`:           {Name: "nosuch"},
+		"the call succeeded": {Name: "echo", Arguments: map[string]any{"message": "litmus"}},
+	} {
+		o := run(t, web(), suite.Role("failing-tool", role), suite.Select("tools.call.execution-error"), suite.Revisions("2025-11-25"))
+		if len(o.Report.Verdicts) != 1 || o.Report.Verdicts[0].Status != verdict.Untested || !strings.Contains(o.Report.Verdicts[0].Reason, want) {
+			t.Errorf("with %+v the verdicts are %+v, not one that is untested for %s", role, o.Report.Verdicts, want)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-litmus/mcp-litmus/reports"
 	"github.com/mcp-litmus/mcp-litmus/suite"
 	"github.com/mcp-litmus/mcp-litmus/suite/config"
+	"github.com/mcp-litmus/mcp-litmus/suite/script"
 )
 
 func runCommand() *cobra.Command {
@@ -83,6 +84,9 @@ func run(cmd *cobra.Command, o *runOptions, c *config.Config) error {
 	if err != nil {
 		return err
 	}
+	if len(out.Report.Verdicts) == 0 && len(out.Report.Problems) > 0 {
+		o.outputs.silent = true // it never started: the one line of the conclusion says it
+	}
 	out.Report.Narrowed = len(c.Baseline) > 0 && (cmd.Flags().Changed("select") || cmd.Flags().Changed("revision"))
 	stale := c.Baseline.Apply(out.Report)
 	if err := o.outputs.write(out); err != nil {
@@ -95,7 +99,7 @@ func run(cmd *cobra.Command, o *runOptions, c *config.Config) error {
 func suiteOptions(o *runOptions, c *config.Config) ([]suite.Option, error) {
 	opts := []suite.Option{
 		suite.Select(c.Select), suite.Timeout(c.Timeout), suite.StartTimeout(c.StartTimeout), suite.Jobs(c.Jobs),
-		suite.Secrets(c.Secrets...),
+		suite.Secrets(c.Secrets...), suite.SecretHeaders(o.secret...),
 	}
 	revisions := o.revisions
 	if len(revisions) == 0 {
@@ -122,10 +126,28 @@ func suiteOptions(o *runOptions, c *config.Config) ([]suite.Option, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(folders) == 0 { // which may define roles of their own
+		if err := checkRoles(c); err != nil {
+			return nil, err
+		}
+	}
 	for _, f := range folders {
 		opts = append(opts, suite.Exchanges(f))
 	}
 	return opts, nil
+}
+
+// checkRoles tells of roles that there are not, with their place in litmus.yaml.
+func checkRoles(c *config.Config) error {
+	lib, err := script.Default()
+	if err != nil {
+		return err
+	}
+	var known []string
+	for _, r := range lib.Roles {
+		known = append(known, r.Name)
+	}
+	return c.CheckRoles(known)
 }
 
 func exchangeFolders(names []string) ([]fs.FS, error) {
@@ -149,6 +171,8 @@ func conclusion(out *suite.Outcome, stale []string, interrupted bool) error {
 	switch {
 	case interrupted:
 		return exit{exitNotPossible, "interrupted; the reports hold what was judged until then"}
+	case out.Report.Inapplicable(): // told by the report's last line
+		return exit{exitNotPossible, ""}
 	case judged == 0 || len(out.Report.Runs) == 0 || out.Undriven():
 		return exit{exitNotPossible, "the run could not be carried out: " + orElse(strings.Join(out.Report.Problems, "; "), "nothing was judged")}
 	case !out.Conforms() || len(stale) > 0:

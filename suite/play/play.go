@@ -60,6 +60,7 @@ const DefaultTimeout = 10 * time.Second
 type player struct {
 	cfg     Config
 	epoch   time.Time
+	budget  session.Budget
 	closing sync.WaitGroup
 
 	mu          sync.Mutex
@@ -99,13 +100,17 @@ func (p *player) open(ctx context.Context, r script.Revision, client script.Clie
 	o.record.Number = len(p.all)
 	p.run.Sessions = append(p.run.Sessions, o.record)
 	p.mu.Unlock()
+	if o.err = p.budget.Spent(); o.err != nil {
+		return o
+	}
 	s, err := session.Open(ctx, p.cfg.Target, session.Options{
 		Revision: string(r), Capabilities: client.Capabilities, Timeout: p.cfg.Opening, Epoch: p.epoch,
-		Answer: answers(client),
+		Answer: answers(client), Budget: &p.budget,
 	})
 	if err != nil {
 		o.err = err
 		o.record.Events = append(o.record.Events, transcript.Event{Kind: transcript.Failure, At: time.Since(p.epoch), Note: err.Error()})
+		o.record.Opened = 1
 		return o
 	}
 	o.Session = s
@@ -114,6 +119,7 @@ func (p *player) open(ctx context.Context, r script.Revision, client script.Clie
 			o.err = err
 		}
 		o.record.Events = append(o.record.Events, s.Take()...)
+		o.record.Opened = len(o.record.Events)
 	}
 	return o
 }
@@ -148,6 +154,9 @@ func (p *player) close(o *opened) {
 	if o.Session == nil {
 		return
 	}
+	if err := o.Overflow(); err != nil {
+		p.problem("%v", err)
+	}
 	p.closing.Go(o.Close)
 }
 
@@ -165,7 +174,7 @@ func (p *player) acquire(ctx context.Context, r script.Revision) *opened {
 }
 
 func (p *player) release(r script.Revision, o *opened, clean bool) {
-	if o.err != nil || !clean || o.Gone() {
+	if o.err != nil || !clean || o.Gone() || o.Overflow() != nil {
 		p.close(o)
 		return
 	}
@@ -176,13 +185,14 @@ func (p *player) release(r script.Revision, o *opened, clean bool) {
 
 func (p *player) closeShared() {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, sessions := range p.idle {
+	idle := p.idle
+	p.idle = map[script.Revision][]*opened{}
+	p.mu.Unlock()
+	for _, sessions := range idle {
 		for _, o := range sessions {
 			p.close(o)
 		}
 	}
-	p.idle = map[script.Revision][]*opened{}
 }
 
 // finishSessions adds to each session's record what happened after its last play: how it ended.
@@ -202,40 +212,71 @@ func (p *player) survey(ctx context.Context) []*observe.Context {
 	var usable []*observe.Context
 	failures := map[string][]string{} // revisions by why no session could be had
 	answered := ""
-	// Newest first and alone: it pays for the cold start, and tells early of a target that does not work.
-	for _, r := range slices.Backward(asked) {
-		if ctx.Err() != nil {
-			return nil
-		}
-		c, spoken, err := p.surveyAt(ctx, r)
+	for i, f := range slices.Backward(p.surveyAll(ctx, asked)) {
+		r := asked[i]
 		switch {
-		case err != nil:
-			failures[err.Error()] = append(failures[err.Error()], string(r))
-		case c == nil:
-			answered = spoken
+		case f == nil: // not tried any more
+		case f.err != nil:
+			failures[f.err.Error()] = append(failures[f.err.Error()], string(r))
+		case f.context == nil:
+			answered = f.spoken
 			if len(p.cfg.Options.Revisions) > 0 {
-				p.problem("the server does not speak revision %s: it answers with %s", r, spoken)
+				p.problem("the server does not speak revision %s: it answers with %s", r, f.spoken)
 			}
 		default:
-			usable = append(usable, c)
-		}
-		if p.unreachable {
-			break
+			usable = append(usable, f.context)
 		}
 	}
 	for _, why := range slices.Sorted(maps.Keys(failures)) {
 		slices.Sort(failures[why])
 		p.problem("no session at revision %s: %s", strings.Join(failures[why], " and "), why)
 	}
-	if len(usable) == 0 && len(failures) == 0 && len(p.problems) == 0 {
+	if len(usable) == 0 && len(failures) == 0 && len(p.problems) == 0 && ctx.Err() == nil {
 		p.problem("the server speaks none of the revisions that this version covers (%v): it answers with %s", asked, answered)
 	}
 	if len(usable) == 0 && len(failures) > 0 && !p.unreachable && ctx.Err() == nil {
 		// What can be judged without a session still is: how the server answers to initialize.
-		usable = append(usable, &observe.Context{Revision: asked[len(asked)-1], Transport: p.cfg.Target.Transport(), Loopback: p.cfg.Options.Loopback})
+		usable = append(usable, p.context(asked[len(asked)-1]))
 	}
 	slices.Reverse(usable)
 	return usable
+}
+
+// found is what a survey at one revision gave: a context, or the other revision that the server answered with, or why
+// no session could be had.
+type found struct {
+	context *observe.Context
+	spoken  string
+	err     error
+}
+
+// surveyAll surveys at each revision: at the newest first and alone, which pays for the cold start and tells early of a
+// target that does not work, then at the others side by side. What was not tried is nil.
+func (p *player) surveyAll(ctx context.Context, asked []script.Revision) []*found {
+	all := make([]*found, len(asked))
+	try := func(i int) {
+		f := &found{}
+		f.context, f.spoken, f.err = p.surveyAt(ctx, asked[i])
+		all[i] = f
+	}
+	newest := len(asked) - 1
+	try(newest)
+	if p.unreachable {
+		return all
+	}
+	slots := make(chan struct{}, p.cfg.Jobs)
+	var others sync.WaitGroup
+	for i := range newest {
+		others.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			if ctx.Err() == nil {
+				try(i)
+			}
+		})
+	}
+	others.Wait()
+	return all
 }
 
 // revisions are those asked for, or all covered.
@@ -255,7 +296,14 @@ func (p *player) revisions() []script.Revision {
 func (p *player) problem(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.problems = append(p.problems, fmt.Sprintf(format, args...))
+	if what := fmt.Sprintf(format, args...); !slices.Contains(p.problems, what) {
+		p.problems = append(p.problems, what)
+	}
+}
+
+// context is what is known before the survey, as the judge has it.
+func (p *player) context(r script.Revision) *observe.Context {
+	return &observe.Context{Revision: r, Transport: p.cfg.Target.Transport(), Loopback: p.cfg.Options.Loopback, Absent: plan.Absent(nil)}
 }
 
 // surveyAt opens the first session at a revision and plays the survey's exchanges in it. The session is shared
@@ -263,7 +311,11 @@ func (p *player) problem(format string, args ...any) {
 func (p *player) surveyAt(ctx context.Context, r script.Revision) (c *observe.Context, spoken string, err error) {
 	o := p.open(ctx, r, script.Client{}, false)
 	if o.err != nil {
-		p.unreachable = slices.ContainsFunc(o.record.Events, func(e transcript.Event) bool { return e.Kind == transcript.Failure })
+		if slices.ContainsFunc(o.record.Events, func(e transcript.Event) bool { return e.Kind == transcript.Failure }) {
+			p.mu.Lock()
+			p.unreachable = true
+			p.mu.Unlock()
+		}
 		p.close(o)
 		return nil, "", o.err
 	}
@@ -271,8 +323,8 @@ func (p *player) surveyAt(ctx context.Context, r script.Revision) (c *observe.Co
 		p.close(o)
 		return nil, o.Negotiated(), nil
 	}
-	c = &observe.Context{Revision: r, Transport: p.cfg.Target.Transport(), Loopback: p.cfg.Options.Loopback, Absent: plan.Absent(nil)}
-	opening := slices.Clone(o.record.Events)
+	c = p.context(r)
+	opening := o.record.Opening()
 	c.Server = plan.Server(c.Vars(nil, opening))
 	offer := p.surveyPlay(ctx, plan.Offer, c, o)
 	plan.Context(c, p.cfg.Library, offer, nil, p.cfg.Options)
@@ -285,9 +337,9 @@ func (p *player) surveyAt(ctx context.Context, r script.Revision) (c *observe.Co
 func (p *player) surveyPlay(ctx context.Context, name string, c *observe.Context, o *opened) map[string]any {
 	ex := p.cfg.Library.Exchange(name)
 	if ex == nil {
-		return c.Vars(nil, o.record.Events)
+		return c.Vars(nil, o.record.Opening())
 	}
-	opening := slices.Clone(o.record.Events)
+	opening := o.record.Opening()
 	played := p.playIn(ctx, ex, c, o)
 	return observe.Replay(ex, c.Vars(nil, opening), played.Events, func(observe.Seen) {})
 }
@@ -417,7 +469,7 @@ func (p *player) playIn(ctx context.Context, ex *script.Exchange, c *observe.Con
 			break
 		}
 		o.record.Events = append(o.record.Events, o.Take()...)
-		a := &actor{player: p, ctx: ctx, c: c, ex: ex, sessions: map[string]*opened{"": o}, vars: c.Vars(ex.Client.Capabilities, o.record.Events)}
+		a := &actor{player: p, ctx: ctx, c: c, ex: ex, sessions: map[string]*opened{"": o}, vars: c.Vars(ex.Client.Capabilities, o.record.Opening())}
 		err := a.steps(ex.Steps, 0)
 		pl.Events = a.take()
 		if err != nil && !errors.Is(err, context.Canceled) {
