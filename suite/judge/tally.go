@@ -183,7 +183,7 @@ func (t *tally) check(c *script.Check, q *script.Requirement, vars map[string]an
 		return outcome{status: verdict.Untested, reason: orElse(c.Reason, fmt.Sprintf("what it is about was not seen: %s", c.Each.Source))}
 	}
 	if len(items) == 0 {
-		return outcome{status: verdict.Untested, reason: orElse(c.Reason, fmt.Sprintf("nothing to judge: %s is empty", c.Each.Source))}
+		return outcome{status: verdict.Untested, reason: orElse(c.Reason, nothing(c.Each.Source))}
 	}
 	var bad []any
 	inner := maps.Clone(vars)
@@ -228,7 +228,7 @@ func because(c *script.Check, vars map[string]any, e *verdict.Evidence) string {
 	case vars["timeout"] == true && vars["reply"] == nil:
 		return "no answer came in time"
 	case vars["exit"] != nil && vars["reply"] == nil && strings.Contains(c.That.Source, "error") || vars["exit"] != nil && strings.Contains(c.That.Source, "result"):
-		return fmt.Sprintf("the server's process ended (%s)", encode(vars["exit"]))
+		return "the server's process ended" + howEnded(vars["exit"])
 	}
 	if problem, ok := firstProblem(e.Parts); ok {
 		return problem
@@ -248,6 +248,18 @@ const (
 	shortValue  = 80 // bytes of a value that is told
 )
 
+// howEnded is how a process ended, from the observation's exit: ", with code 1", ", by signal killed", or "".
+func howEnded(exit any) string {
+	e, _ := exit.(map[string]any)
+	if signal, _ := e["signal"].(string); signal != "" {
+		return ", by signal " + signal
+	}
+	if code := e["code"]; code != nil {
+		return fmt.Sprintf(", with code %v", code)
+	}
+	return ""
+}
+
 // joins and compares are the operators whose operands tell more than they do.
 var (
 	joins    = []string{" && ", " || ", " ? ", "!"}
@@ -266,7 +278,7 @@ func findings(parts []verdict.Part, whole string, vars map[string]any) []string 
 	for _, p := range parts {
 		list, text := &single, told(p)
 		switch {
-		case p.Source == whole && p.Err == "" || len(p.Source) > shortSource || p.Source == "revision" || p.Source == "transport":
+		case p.Source == whole && p.Err == "" && !(strings.HasPrefix(whole, "has(") && !contains(whole, joins...)) || len(p.Source) > shortSource || p.Source == "revision" || p.Source == "transport":
 			continue
 		case p.Source == "has(http)" && vars["http"] == nil: // of course not, over this transport
 			continue
@@ -321,13 +333,26 @@ func firstProblem(parts []verdict.Part) (string, bool) {
 	return text, true
 }
 
-// watch judges checks over everything that crossed the wire.
+// nothing says that there is nothing to judge; a long expression tells people no more.
+func nothing(source string) string {
+	if len(source) > shortSource {
+		return "nothing that it is about was seen"
+	}
+	return "nothing to judge: " + source + " is empty"
+}
+
+// watch judges checks over everything that crossed the wire. Where a run broke off, what belongs together may have come
+// apart: nothing is held against the server then.
 func (t *tally) watch(everything map[string]any) {
 	vars := t.j.context.Vars(nil, nil)
 	maps.Copy(vars, everything)
 	for _, c := range t.ex.Checks {
 		if q := t.force(c); q != nil {
-			t.add(q, t.check(c, q, vars, nil))
+			o := t.check(c, q, vars, nil)
+			if o.evidence != nil && !t.j.run.Complete {
+				o = outcome{status: verdict.Error, reason: "it cannot be judged: the run was interrupted"}
+			}
+			t.add(q, o)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -105,11 +106,36 @@ func TestBecause(t *testing.T) {
 			[]verdict.Part{part("problems", `["/content/1/type: found \"a\"","/content/2…`)}, nil},
 		{`has(it.type) && it.type in ["` + long + `"]`, `it.type is "resource_link"`,
 			[]verdict.Part{part("it", "{}"), part("has(it.type)", "true"), part("it.type", `"resource_link"`), part(`it.type in ["`+long+`"]`, "false"), part("revision", `"2024-11-05"`)}, nil},
+		{`has(result)`, "there is no result", []verdict.Part{part("has(result)", "false")}, nil},
+		{`has(it.request)`, "there is no it.request", []verdict.Part{part("it", `{"id":1}`), part("has(it.request)", "false")}, nil},
+		{`has(result)`, "the server's process ended, with code 1", nil, map[string]any{"exit": map[string]any{"code": int64(1), "signal": ""}}},
 		{`unique(names)`, `expected unique(names); names is ["a","a"]`, []verdict.Part{part("names", `["a","a"]`), part("unique(names)", "false")}, nil},
 		{`"` + long + `" == revision`, "the check does not hold", []verdict.Part{part("revision", `"2024-11-05"`)}, nil},
 		{`error.code == 1`, "no answer came in time", nil, map[string]any{"timeout": true}},
 	} {
 		c := &script.Check{That: &script.Expr{Source: x.that}}
 		gomega.NewWithT(t).Expect(because(c, x.vars, &verdict.Evidence{Parts: x.parts})).To(gomega.Equal(x.want))
+	}
+}
+
+// In a run that broke off, a request may be missing whose reply is there.
+func TestAWatchHoldsNothingAgainstTheServerInARunThatBrokeOff(t *testing.T) {
+	lib, err := script.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for complete, want := range map[bool]verdict.Status{true: verdict.Fail, false: verdict.Error} {
+		g := gomega.NewWithT(t)
+		vs, err := Run(lib, &transcript.Run{
+			Header:   transcript.Header{Options: transcript.Options{Select: "base.response.same-id"}},
+			Complete: complete,
+			Sessions: []*transcript.Session{{Number: 1, Revision: "2025-11-25", Transport: "stdio", Negotiated: "2025-11-25", Events: []transcript.Event{
+				{Kind: transcript.Receive, Data: []byte(`{"jsonrpc":"2.0","id":7,"result":{}}`)}}}},
+			Plays: []*transcript.Play{{Exchange: "x", Revision: "2025-11-25", Transport: "stdio"}},
+		})
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		vs = slices.DeleteFunc(vs, func(v verdict.Verdict) bool { return v.Exchange != "every message that the server sends" })
+		g.Expect(vs).To(gomega.HaveLen(1))
+		g.Expect(vs[0].Status).To(gomega.Equal(want), "complete: %v: %s", complete, vs[0].Reason)
 	}
 }
