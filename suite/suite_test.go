@@ -113,12 +113,12 @@ func TestSelectionNarrowsWhatIsPlayed(t *testing.T) {
 
 func TestWrongOptionsAreRefused(t *testing.T) {
 	for want, opt := range map[string]suite.Option{
-		"there is no revision":                suite.Revisions("2025-11-26"),
-		"safe, all or none":                   suite.CallTools("some"),
-		"it covers 2024-11-05 and 2025-11-25": suite.Revisions("2026-07-28"),
-		"no label filter":                     suite.Select("a &&"),
-		"wants none of the":                   suite.Select("promts"),
-		"no role":                             suite.Role("no-such-role", transcript.Role{Name: "x"}),
+		"there is no revision": suite.Revisions("2025-11-26"),
+		"safe, all or none":    suite.CallTools("some"),
+		" and 2025-11-25":      suite.Revisions("2026-07-28"),
+		"no label filter":      suite.Select("a &&"),
+		"wants none of the":    suite.Select("promts"),
+		"no role":              suite.Role("no-such-role", transcript.Role{Name: "x"}),
 	} {
 		if _, err := suite.Run(t.Context(), web(), opt); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error is %v; wanted one with %q", err, want)

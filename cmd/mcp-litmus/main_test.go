@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mcp-litmus/mcp-litmus/suite/script"
 )
 
 // TestMain lets the test binary be the command line, so that the tests run real processes.
@@ -125,7 +127,7 @@ func TestReportsAndJudgingAgain(t *testing.T) {
 	if err := xml.Unmarshal(read(t, dir, "out/junit.xml"), &junit); err != nil {
 		t.Fatal(err)
 	}
-	if len(junit.Suites) != 2 || junit.Suites[0].Tests == 0 {
+	if len(junit.Suites) != len(script.Covered) || junit.Suites[0].Tests == 0 {
 		t.Errorf("the JUnit report has the suites %+v, not one for each revision", junit.Suites)
 	}
 	var report struct {
@@ -208,5 +210,14 @@ func write(t *testing.T, dir, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestARunThatNeverStartedIsToldInOneLine(t *testing.T) {
+	for _, server := range []string{"/nonexistent/server", "false"} {
+		stdout, stderr, code := litmus(t, "", "run", "--", server)
+		if code != 3 || stdout != "" || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%s: exit code %d\n%s%s", server, code, stdout, stderr)
+		}
 	}
 }

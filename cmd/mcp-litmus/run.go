@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/mcp-litmus/mcp-litmus/suite"
 	"github.com/mcp-litmus/mcp-litmus/suite/config"
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
+	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
 )
 
 func runCommand() *cobra.Command {
@@ -96,8 +98,9 @@ func run(cmd *cobra.Command, o *runOptions, c *config.Config) error {
 	if err != nil {
 		return err
 	}
-	if len(out.Report.Verdicts) == 0 && len(out.Report.Problems) > 0 {
-		o.outputs.silent = true // it never started: the one line of the conclusion says it
+	if out.Undriven() && ctx.Err() == nil && !o.outputs.verbose {
+		o.outputs.quiet = true // what could not be judged is everything
+		o.outputs.silent = !spoke(out.Transcript)
 	}
 	out.Report.Narrowed = len(c.Baseline) > 0 && (cmd.Flags().Changed("select") || cmd.Flags().Changed("revision"))
 	stale := c.Baseline.Apply(out.Report)
@@ -105,6 +108,17 @@ func run(cmd *cobra.Command, o *runOptions, c *config.Config) error {
 		return err
 	}
 	return conclusion(out, stale, ctx.Err() != nil)
+}
+
+// spoke says whether the server ever said anything.
+func spoke(run *transcript.Run) bool {
+	said := func(events []transcript.Event) bool {
+		return slices.ContainsFunc(events, func(e transcript.Event) bool {
+			return e.Kind == transcript.Receive || e.Kind == transcript.Answer
+		})
+	}
+	return slices.ContainsFunc(run.Sessions, func(s *transcript.Session) bool { return said(s.Events) }) ||
+		slices.ContainsFunc(run.Plays, func(p *transcript.Play) bool { return said(p.Events) })
 }
 
 // suiteOptions turns the settings into options of the suite.
