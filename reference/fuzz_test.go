@@ -36,9 +36,9 @@ func FuzzLine(f *testing.F) {
 					t.Errorf("%s: not one line of JSON: %q", rev, w)
 				}
 				if strings.Contains(w, "-32603") {
-				t.Errorf("%s: an internal error: %q", rev, w)
-			}
-			answered = answered || bytes.Contains([]byte(w), []byte(`"id":"last","result":{}`))
+					t.Errorf("%s: an internal error: %q", rev, w)
+				}
+				answered = answered || bytes.Contains([]byte(w), []byte(`"id":"last","result":{}`))
 			}
 			if !answered {
 				t.Errorf("%s: no answer after %q", rev, line)

@@ -49,7 +49,7 @@ func TestPipe(t *testing.T) {
 	<-conn.Done()
 	conn.Close()
 	target.Stop()
-	expect(t, l.all(), `send "a"`, `receive "got a"`, `closed`, `receive "bye" (no newline at the end)`, `eof`)
+	expect(t, l.all(), `send "a"`, `receive "got a"`, `closed`, `receive "bye" (no newline at the end)`, `eof`, `exit 0`)
 }
 
 func TestPipeServersThatMisbehave(t *testing.T) {
@@ -90,7 +90,7 @@ func TestPipeServersThatDoNotEnd(t *testing.T) {
 	}))
 	send(t, conn, Outgoing{Data: []byte("never read")})
 	conn.Close()
-	expect(t, l.all(), `send "never read"`, `eof (context canceled)`)
+	expect(t, l.all(), `send "never read"`, `eof (context canceled)`, `exit 1`)
 
 	free := make(chan struct{})
 	conn, l = open(t, pipe(func(context.Context, io.Reader, io.Writer) error { <-free; return nil }))

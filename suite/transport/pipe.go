@@ -46,6 +46,12 @@ func (t *inProcess) Open(ctx context.Context, sink Sink) (Conn, error) {
 		}
 		inR.Close()
 		outW.Close()
+		<-c.outEnded
+		status := &transcript.ExitStatus{} // what stands for the end of a process: the server has returned
+		if err != nil {
+			status.Code = 1
+		}
+		c.rec.record(transcript.Event{Kind: transcript.Exit, Exit: status})
 	}()
 	go c.readOutput(outR, func() string {
 		select {
@@ -87,6 +93,7 @@ func (c *memoryConn) Close() {
 			c.outW.Close()
 		}
 		<-c.outEnded
+		within(grace, c.gone)
 		c.in.abandon()
 		c.rec.seal()
 		c.markDone()
