@@ -84,7 +84,7 @@ func serveHTTP(ctx context.Context, address string, faults []sabotage.Fault) err
 		// An answer that a fault keeps from ending must not outlive the signal.
 		web.BaseContext = func(net.Listener) context.Context { return ctx }
 	}
-	fmt.Fprintf(os.Stderr, "mcp-reference: listening (HTTP+SSE at /sse) on http://%s/mcp\n", listener.Addr())
+	fmt.Fprintf(os.Stderr, "mcp-reference: listening on http://%[1]s/mcp\nmcp-reference: HTTP+SSE at http://%[1]s/sse\n", listener.Addr())
 
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(listener) }()
