@@ -102,12 +102,20 @@ func Step(st *script.Step, events []transcript.Event, gone *transcript.ExitStatu
 	return doc
 }
 
+// opens says whether the event is the request that opens a session over HTTP+SSE.
+func opens(e transcript.Event) bool {
+	return e.Step == 0 && e.Stream == transcript.Carrier && e.HTTP != nil && e.HTTP.Method == http.MethodGet
+}
+
 // split parts the events into what the suite sent (without barriers and answers to the server) and what it
 // received (without the replies to barriers). In a step that sends what its author wrote, the first is no answer.
 func split(events []transcript.Event, verbatim bool) (sent, received []message) {
 	for _, e := range events {
 		switch e.Kind {
 		case transcript.Send:
+			if opens(e) {
+				continue
+			}
 			m := message{wire.Read(e.Data), e}
 			if id, ok := m.ID(); ok && (barrier(id) || m.reply() && (!verbatim || len(sent) > 0)) && m.Method() != "initialize" {
 				continue

@@ -207,6 +207,9 @@ func (w *watch) message(s *Stretch, place map[string]any, e transcript.Event, m 
 	doc["message"], doc["text"], doc["kind"] = m.Value, string(m.Raw), string(m.Kind)
 	doc["oddities"], doc["stream"], doc["malformed"] = texts(m.Oddities), int64(e.Stream), malformed
 	doc["cut"] = e.Size > 0
+	if e.SSE != nil {
+		doc["event"] = e.SSE.Event
+	}
 	if m.Kind == wire.KindRequest || m.Kind == wire.KindNotification {
 		doc["method"] = m.Method()
 	}

@@ -176,6 +176,9 @@ func (a *actor) do(ctx context.Context, st *script.Step, s *opened) error {
 	case script.Parallel:
 		return a.parallel(ctx, st, s)
 	case script.Listen:
+		if s.Carried() {
+			return nil // the session's own stream is open already
+		}
 		stream, err := a.send(st, s, transport.Outgoing{Method: "GET", Hold: true})
 		if err != nil {
 			return err
@@ -333,7 +336,9 @@ func (a *actor) raw(ctx context.Context, st *script.Step, s *opened) error {
 		return s.AwaitReplies(ctx, ids, streams)
 	}
 	if stream > 0 {
-		return s.AwaitEnd(ctx, stream)
+		if err := s.AwaitEnd(ctx, stream); err != nil || !s.Carried() {
+			return err
+		}
 	}
 	return s.Barrier(ctx)
 }
