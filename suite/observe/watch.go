@@ -16,6 +16,7 @@ type Stretch struct {
 	Name       string // the exchange, or "" for a session's own events
 	Session    int
 	Negotiated string
+	Carried    bool         // over HTTP+SSE: the answer to a POST brings no message
 	Malformed  map[int]bool // the steps that broke the protocol on purpose
 	Events     []transcript.Event
 }
@@ -156,7 +157,7 @@ func (w *watch) stretch(s *Stretch, made map[int]*request) {
 				line["malformed"] = malformed
 				lines[e.In] = append(lines[e.In], line)
 				w.lines = append(w.lines, line)
-			} else if !claims(m, e, posts[stream], statuses[stream]) {
+			} else if !claims(m, e, posts[stream], statuses[stream], s.Carried) {
 				continue
 			}
 			// What a resumed stream brings again is the same message, not a second one.
@@ -189,8 +190,8 @@ func (w *watch) stretch(s *Stretch, made map[int]*request) {
 
 // claims says whether what came over HTTP is to be taken for a JSON-RPC message: an event without a name of its own, and
 // the body with which a POST succeeds. Other events, the bodies of refusals and the answers to GET and DELETE may hold
-// any JSON, and count only where it says itself that it is JSON-RPC.
-func claims(m wire.Message, e, sent transcript.Event, status int) bool {
+// any JSON, and count only where it says itself that it is JSON-RPC; so does every body over HTTP+SSE.
+func claims(m wire.Message, e, sent transcript.Event, status int, carried bool) bool {
 	if o, ok := m.Value.(map[string]any); ok {
 		if _, ok := o["jsonrpc"]; ok {
 			return true
@@ -199,7 +200,7 @@ func claims(m wire.Message, e, sent transcript.Event, status int) bool {
 	if e.SSE != nil {
 		return e.SSE.Event == "" || e.SSE.Event == "message"
 	}
-	return m.Kind != wire.KindNotJSON && status == http.StatusOK && sent.HTTP != nil && sent.HTTP.Method == http.MethodPost
+	return !carried && m.Kind != wire.KindNotJSON && status == http.StatusOK && sent.HTTP != nil && sent.HTTP.Method == http.MethodPost
 }
 
 func (w *watch) message(s *Stretch, place map[string]any, e transcript.Event, m wire.Message, own map[string]*request, malformed bool) {

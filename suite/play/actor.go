@@ -375,7 +375,13 @@ func (a *actor) http(ctx context.Context, st *script.Step, s *opened) error {
 			return err
 		}
 		if st.Until != "end" && observe.IsStream(s.Events(), stream) {
+			if s.Carried() { // a session is opened, and the server speaks first
+				err = s.AwaitEvent(ctx, stream)
+			}
 			s.Conn().Abort(stream)
+			if err != nil {
+				return err
+			}
 		}
 	} else if id, ok := wire.Read(out.Data).ID(); ok && id != nil && st.Until != "end" {
 		return s.AwaitReply(ctx, id, stream)
