@@ -61,6 +61,7 @@ type settings struct {
 	options   transcript.Options
 	exchanges []fs.FS
 	secrets   []string
+	hidden    []string // names of headers
 	jobs      int
 	opening   time.Duration
 	strict    bool
@@ -121,6 +122,12 @@ func Exchanges(fsys fs.FS) Option {
 // Secrets are values that must not appear in transcripts and reports.
 func Secrets(values ...string) Option {
 	return func(s *settings) { s.secrets = append(s.secrets, values...) }
+}
+
+// SecretHeaders names HTTP headers whose values must not appear in transcripts and reports, however short they are.
+// Authorization, cookies and headers whose names speak of keys, tokens or passwords are among them already.
+func SecretHeaders(names ...string) Option {
+	return func(s *settings) { s.hidden = append(s.hidden, names...) }
 }
 
 // Progress is told how many exchanges will be played, and of each that was, as it ends, with its verdicts.
@@ -213,7 +220,7 @@ func Run(ctx context.Context, target Target, opts ...Option) (*Outcome, error) {
 		Format: transcript.FormatName, Suite: Version, Catalogue: s.library.Digest, Started: started.UTC(),
 		Target: target.String(), Options: s.options, Problems: problems, Duration: time.Since(started),
 	}
-	return conclude(s, transcript.NewRedactor(s.secrets...).Run(run))
+	return conclude(s, transcript.NewRedactor(s.secrets...).Headers(s.hidden...).Run(run))
 }
 
 // judgePlay tells of the verdicts of one play, when someone wants to know.

@@ -2,6 +2,7 @@ package suite_test
 
 import (
 	"context"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/mcp-litmus/mcp-litmus/reference/sabotage"
 	"github.com/mcp-litmus/mcp-litmus/suite"
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
+	"github.com/mcp-litmus/mcp-litmus/suite/transport"
 	"github.com/mcp-litmus/mcp-litmus/suite/verdict"
 )
 
@@ -58,6 +60,24 @@ func TestTheReferenceServerConforms(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestASecretHeaderIsNotShownHoweverShort(t *testing.T) {
+	g := gomega.NewWithT(t)
+	server := httptest.NewServer(reference.New().Handler())
+	defer server.Close()
+	target, err := transport.URL(server.URL, transport.URLOptions{Header: map[string]string{"X-Pin": "12"}})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	o := run(t, target, suite.Revisions("2025-11-25"), suite.Select("ping"), suite.SecretHeaders("x-pin"))
+	shown := map[string]bool{}
+	for _, p := range o.Transcript.Plays {
+		for _, e := range p.Events {
+			if e.Kind == transcript.Send {
+				shown[strings.Join(e.HTTP.Headers["X-Pin"], ",")] = true
+			}
+		}
+	}
+	g.Expect(shown).To(gomega.Equal(map[string]bool{"[redacted]": true}))
 }
 
 func TestAFailureTellsTheWholeStory(t *testing.T) {

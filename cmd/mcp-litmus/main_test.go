@@ -50,6 +50,10 @@ func TestExitCodes(t *testing.T) {
 	if err := os.WriteFile(bad, []byte("timeuot: 3s\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	role := filepath.Join(t.TempDir(), "role.yaml")
+	if err := os.WriteFile(role, []byte("roles:\n  faling-tool: {name: explode}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name string
 		args []string
@@ -57,7 +61,7 @@ func TestExitCodes(t *testing.T) {
 		says string // in standard output or error
 	}{
 		{"the reference server conforms", []string{"run", "--select", "lifecycle", "--revision", "2025-11-25"}, 0, "conforms"},
-		{"a fault does not", []string{"run", "--select", "tools.call.unknown-tool", "--revision", "2025-11-25", "--strict", "--", self, referenceCommand, "unknown-tool-is-internal-error"}, 1, "does not conform"},
+		{"a fault does not", []string{"run", "--select", "tools.call.unknown-tool", "--revision", "2025-11-25", "--strict", "--", self, referenceCommand, "unknown-tool-is-a-result"}, 1, "does not conform"},
 		{"an unknown flag", []string{"run", "--juint", "x"}, 2, "--juint"},
 		{"an unknown subcommand", []string{"rum"}, 2, "run"},
 		{"a command before the dashes", []string{"run", "node", "server.js"}, 2, "after it: mcp-litmus run [flags] -- node server.js"},
@@ -67,6 +71,7 @@ func TestExitCodes(t *testing.T) {
 		{"a revision that does not exist", []string{"run", "--revision", "2025-01-01"}, 2, "there is no revision"},
 		{"a selection that is none", []string{"run", "--select", "tools &&"}, 2, "label filter"},
 		{"settings with a mistake", []string{"run", "--config", bad}, 2, "bad.yaml:1:1"},
+		{"a role that there is not", []string{"run", "--config", role}, 2, `role.yaml:2:3: there is no role "faling-tool"; did you mean "failing-tool"?`},
 		{"settings that are not there", []string{"run", "--config", bad + "x"}, 2, "cannot be read"},
 		{"a report that cannot be written", []string{"run", "--junit", filepath.Join(bad, "x.xml")}, 2, "cannot be"},
 		{"a folder of exchanges that is not there", []string{"run", "--exchanges", bad + "x"}, 2, "cannot be read"},
@@ -161,7 +166,7 @@ func TestSettingsOfAFolderAreUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	settings := "target: {command: [" + self + ", " + referenceCommand + ", unknown-tool-is-internal-error]}\n" +
+	settings := "target: {command: [" + self + ", " + referenceCommand + ", unknown-tool-is-a-result]}\n" +
 		"revisions: [2025-11-25]\nselect: tools.call.unknown-tool\nstrict: true\n"
 	write(t, dir, "litmus.yaml", settings)
 	if out, _, code := litmus(t, dir, "run"); code != 1 || !strings.Contains(out, "tools.call.unknown-tool") {
@@ -172,7 +177,7 @@ func TestSettingsOfAFolderAreUsed(t *testing.T) {
 	if out, stderr, code := litmus(t, dir, "run"); code != 0 {
 		t.Errorf("with the failure in the baseline, the exit code is %d:\n%s%s", code, out, stderr)
 	}
-	write(t, dir, "litmus.yaml", strings.Replace(settings, ", unknown-tool-is-internal-error", "", 1)+known)
+	write(t, dir, "litmus.yaml", strings.Replace(settings, ", unknown-tool-is-a-result", "", 1)+known)
 	if out, _, code := litmus(t, dir, "run"); code != 1 || !strings.Contains(out, "litmus.yaml:5") {
 		t.Errorf("with an entry of the baseline that is out of date, the exit code is %d, not 1:\n%s", code, out)
 	}

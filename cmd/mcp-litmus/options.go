@@ -21,6 +21,7 @@ type runOptions struct {
 	url          string
 	transport    string
 	headers      []string
+	secret       []string // names of the headers given by flags
 	env          []string
 	cwd          string
 	cacert       string
@@ -94,16 +95,18 @@ func (o *runOptions) settings(f *pflag.FlagSet, args []string) (*config.Config, 
 	for _, h := range o.headers {
 		name, value, ok := strings.Cut(h, ":")
 		if !ok || strings.TrimSpace(name) == "" {
-			return nil, fmt.Errorf("--header %q has no colon; write NAME:VALUE", h)
+			// Not the text itself, which may be a secret.
+			return nil, fmt.Errorf("a --header has no name before a colon; write NAME:VALUE")
 		}
 		value = strings.TrimSpace(value)
 		set(&c.Target.Headers, strings.TrimSpace(name), value)
+		o.secret = append(o.secret, strings.TrimSpace(name))
 		c.Secrets = append(c.Secrets, secretsOf(value)...)
 	}
 	for _, e := range o.env {
 		name, value, ok := strings.Cut(e, "=")
 		if !ok || name == "" {
-			return nil, fmt.Errorf("--env %q has no equals sign; write NAME=VALUE", e)
+			return nil, fmt.Errorf("an --env has no name before an equals sign; write NAME=VALUE")
 		}
 		set(&c.Target.Env, name, value)
 		c.Secrets = append(c.Secrets, value)

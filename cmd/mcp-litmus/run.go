@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-litmus/mcp-litmus/reports"
 	"github.com/mcp-litmus/mcp-litmus/suite"
 	"github.com/mcp-litmus/mcp-litmus/suite/config"
+	"github.com/mcp-litmus/mcp-litmus/suite/script"
 )
 
 func runCommand() *cobra.Command {
@@ -95,7 +96,7 @@ func run(cmd *cobra.Command, o *runOptions, c *config.Config) error {
 func suiteOptions(o *runOptions, c *config.Config) ([]suite.Option, error) {
 	opts := []suite.Option{
 		suite.Select(c.Select), suite.Timeout(c.Timeout), suite.StartTimeout(c.StartTimeout), suite.Jobs(c.Jobs),
-		suite.Secrets(c.Secrets...),
+		suite.Secrets(c.Secrets...), suite.SecretHeaders(o.secret...),
 	}
 	revisions := o.revisions
 	if len(revisions) == 0 {
@@ -122,10 +123,28 @@ func suiteOptions(o *runOptions, c *config.Config) ([]suite.Option, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(folders) == 0 { // which may define roles of their own
+		if err := checkRoles(c); err != nil {
+			return nil, err
+		}
+	}
 	for _, f := range folders {
 		opts = append(opts, suite.Exchanges(f))
 	}
 	return opts, nil
+}
+
+// checkRoles tells of roles that there are not, with their place in litmus.yaml.
+func checkRoles(c *config.Config) error {
+	lib, err := script.Default()
+	if err != nil {
+		return err
+	}
+	var known []string
+	for _, r := range lib.Roles {
+		known = append(known, r.Name)
+	}
+	return c.CheckRoles(known)
 }
 
 func exchangeFolders(names []string) ([]fs.FS, error) {

@@ -184,7 +184,7 @@ func (j *judge) stretches() []observe.Stretch {
 	carried := j.pair.Transport == "http+sse"
 	for _, s := range j.run.Sessions {
 		if s.Revision == string(j.pair.Revision) && s.Transport == j.pair.Transport {
-			out = append(out, observe.Stretch{Session: s.Number, Negotiated: s.Negotiated, Carried: carried, Events: s.Events})
+			out = append(out, observe.Stretch{Session: s.Number, Of: s.Exchange, As: s.Name, Negotiated: s.Negotiated, Carried: carried, Events: s.Events})
 		}
 	}
 	for _, p := range j.run.Plays {

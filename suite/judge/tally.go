@@ -88,9 +88,28 @@ func (t *tally) play(p *transcript.Play, s *transcript.Session) {
 	})
 	for _, c := range t.ex.Checks {
 		if q := t.force(c); q != nil {
-			t.add(q, t.check(c, q, vars, p.Events))
+			t.add(q, excuse(t.check(c, q, vars, p.Events), p))
 		}
 	}
+}
+
+// excuse takes back what a check of the exchange as a whole holds against the server, when a step that it may be about
+// was not carried out: that was not the server's doing.
+func excuse(o outcome, p *transcript.Play) outcome {
+	switch o.status {
+	case verdict.Fail, verdict.Warn, verdict.Note:
+	default:
+		return o
+	}
+	if p.Problem != "" {
+		return outcome{status: verdict.Untested, reason: reasonFor(p)}
+	}
+	for _, e := range p.Events {
+		if e.Kind == transcript.Failure {
+			return outcome{status: verdict.Error, reason: "the suite could not carry a step out: " + e.Note, evidence: o.evidence}
+		}
+	}
+	return o
 }
 
 // force gives the check's requirement when it is in force here.

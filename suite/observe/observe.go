@@ -40,7 +40,7 @@ func barrier(id any) bool {
 // have are described in docs/expressions.md; what was not observed is absent. gone is the exit status of a
 // process that ended in this step or before, or nil.
 func Step(st *script.Step, events []transcript.Event, gone *transcript.ExitStatus) map[string]any {
-	sent, received := split(events, st.Verb == script.HTTP || st.Verb == script.Raw)
+	sent, received := split(events)
 	doc := map[string]any{"timeout": false}
 	var arrived []any
 	var lines []map[string]any
@@ -86,10 +86,10 @@ func Step(st *script.Step, events []transcript.Event, gone *transcript.ExitStatu
 	case script.Pages:
 		pages(doc, sent, received)
 	case script.Parallel:
-		replies := make([]any, 0, len(sent))
+		replies, to := make([]any, 0, len(sent)), repliesByID(received)
 		for _, m := range sent {
 			if id, ok := m.ID(); ok && m.Kind == wire.KindRequest {
-				replies = append(replies, valueOf(find(received, id)))
+				replies = append(replies, valueOf(to[wire.IDKey(id)]))
 			}
 		}
 		doc["replies"] = replies
@@ -108,8 +108,8 @@ func opens(e transcript.Event) bool {
 }
 
 // split parts the events into what the suite sent (without barriers and answers to the server) and what it
-// received (without the replies to barriers). In a step that sends what its author wrote, the first is no answer.
-func split(events []transcript.Event, verbatim bool) (sent, received []message) {
+// received (without the replies to barriers).
+func split(events []transcript.Event) (sent, received []message) {
 	for _, e := range events {
 		switch e.Kind {
 		case transcript.Send:
@@ -117,7 +117,7 @@ func split(events []transcript.Event, verbatim bool) (sent, received []message) 
 				continue
 			}
 			m := message{wire.Read(e.Data), e}
-			if id, ok := m.ID(); ok && (barrier(id) || m.reply() && (!verbatim || len(sent) > 0)) && m.Method() != "initialize" {
+			if id, ok := m.ID(); ok && barrier(id) || e.Note == transcript.Automatic {
 				continue
 			}
 			sent = append(sent, m)
@@ -200,6 +200,17 @@ func find(received []message, id any) *message {
 	return nil
 }
 
+// repliesByID is what find finds, for many ids.
+func repliesByID(received []message) map[string]*message {
+	out := map[string]*message{}
+	for i, m := range received {
+		if id, ok := m.ID(); ok && id != nil && m.reply() && out[wire.IDKey(id)] == nil {
+			out[wire.IDKey(id)] = &received[i]
+		}
+	}
+	return out
+}
+
 func valueOf(m *message) any {
 	if m == nil {
 		return nil
@@ -238,13 +249,13 @@ func reply(doc map[string]any, sent []message, r *message, received []message) {
 // pages gathers the results of a list that was walked page by page.
 func pages(doc map[string]any, sent, received []message) {
 	list, items, cursors := []any{}, []any{}, []any{}
-	seen, repeated := map[string]bool{}, false
+	seen, repeated, to := map[string]bool{}, false, repliesByID(received)
 	for _, m := range sent {
 		id, ok := m.ID()
 		if !ok {
 			continue
 		}
-		r := find(received, id)
+		r := to[wire.IDKey(id)]
 		doc["complete"] = false
 		if r == nil {
 			continue
@@ -383,7 +394,7 @@ func IsStream(events []transcript.Event, stream int) bool {
 
 // ResultOf is the result in the reply to the request with the id, or nil.
 func ResultOf(events []transcript.Event, id any) map[string]any {
-	_, received := split(events, false)
+	_, received := split(events)
 	if m := find(received, id); m != nil {
 		o, _ := m.Value.(map[string]any)
 		result, _ := o["result"].(map[string]any)

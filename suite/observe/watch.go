@@ -1,9 +1,11 @@
 package observe
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/mcp-litmus/mcp-litmus/suite/schema"
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
@@ -15,6 +17,7 @@ import (
 type Stretch struct {
 	Name       string // the exchange, or "" for a session's own events
 	Session    int
+	Of, As     string // of a session that an exchange opened beside its own: the exchange, and the name it gave the session
 	Negotiated string
 	Carried    bool         // over HTTP+SSE: the answer to a POST brings no message
 	Malformed  map[int]bool // the steps that broke the protocol on purpose
@@ -23,21 +26,34 @@ type Stretch struct {
 
 // Watch gathers everything that crossed the wire into lists for the checks of a watch exchange: messages,
 // requests, lines, answers and sessions. Sessions in which another revision was negotiated are left out.
+//
+// What belongs together may stand in several stretches: an answer that comes after its play is an event of the session.
+// So each conversation is gone through as a whole, in the order of time.
 func Watch(revision script.Revision, stretches []Stretch) map[string]any {
-	w := watch{sessions: map[int]map[string]any{}, asked: map[string]*request{}}
+	w := watch{sessions: map[int]map[string]any{}}
 	w.definitions, _ = schema.For(string(revision)) // nil for a revision without: then no message has a definition
-	var concerned []*Stretch
+	var names []string
+	conversations := map[string][]moment{}
 	for i := range stretches {
-		if s := &stretches[i]; s.Negotiated == "" || s.Negotiated == string(revision) {
-			concerned = append(concerned, s)
+		s := &stretches[i]
+		if s.Negotiated != "" && s.Negotiated != string(revision) {
+			continue
+		}
+		for _, e := range s.Events {
+			if s.As != "" {
+				e.In = s.As
+			}
+			name := s.conversation(e.In)
+			if conversations[name] == nil {
+				names = append(names, name)
+			}
+			conversations[name] = append(conversations[name], moment{e, s})
 		}
 	}
-	made := make([]map[int]*request, len(concerned))
-	for i, s := range concerned {
-		made[i] = w.ask(s)
-	}
-	for i, s := range concerned {
-		w.stretch(s, made[i])
+	for _, name := range names {
+		moments := conversations[name]
+		slices.SortStableFunc(moments, func(a, b moment) int { return cmp.Compare(a.At, b.At) })
+		w.conversation(moments)
 	}
 	return map[string]any{
 		"messages": orEmpty(w.messages), "requests": w.requestDocs(), "lines": orEmpty(w.lines),
@@ -45,18 +61,22 @@ func Watch(revision script.Revision, stretches []Stretch) map[string]any {
 	}
 }
 
+// moment is an event and the stretch in which it stands.
+type moment struct {
+	transcript.Event
+	in *Stretch
+}
+
 type watch struct {
 	messages, lines, answers, sessionDocs []any
 	order                                 []*request
 	sessions                              map[int]map[string]any
-	asked                                 map[string]*request // by conversation and id: for replies that come after the play
 	definitions                           *schema.Set
 }
 
 // request is one message of ours that has an id, and what became of it.
 type request struct {
 	doc     map[string]any
-	key     string
 	stream  int
 	replies int64
 }
@@ -86,106 +106,91 @@ func (s *Stretch) conversation(in string) string {
 	if in == "" {
 		return fmt.Sprint(s.Session)
 	}
-	return s.Name + "\x00" + in
+	return cmp.Or(s.Of, s.Name) + "\x00" + in
 }
 
-func (s *Stretch) place(e transcript.Event) map[string]any {
-	return map[string]any{"exchange": s.Name, "step": int64(e.Step), "session": int64(s.Session), "connection": e.In}
+func (m moment) place() map[string]any {
+	return map[string]any{"exchange": m.in.Name, "step": int64(m.Step), "session": int64(m.in.Session), "connection": m.In}
 }
 
-// ask makes the documents of the requests in the stretch, by the index of the event that sent each.
-func (w *watch) ask(s *Stretch) map[int]*request {
-	made := map[int]*request{}
+// conversation goes through the events of one conversation.
+func (w *watch) conversation(moments []moment) {
+	asked := map[string]*request{} // the newest request, by id
+	streams := map[int][]transcript.Event{}
+	for _, m := range moments {
+		streams[m.Stream] = append(streams[m.Stream], m.Event)
+	}
+	posts, statuses := map[int]transcript.Event{}, map[int]int{}
+	resumed, carriers := map[int]int{}, map[string]int{} // streams that continue another; streams by event id
+	resumes, seen := map[int]bool{}, map[string]bool{}   // streams that were asked to resume; messages by their bytes
+	var lines []map[string]any
 	gone := false
-	for i, e := range s.Events {
+	for _, m := range moments {
+		e, place := m.Event, m.place()
+		malformed := m.in.Malformed[e.Step]
 		switch e.Kind {
-		case transcript.EOF, transcript.Exit:
+		case transcript.EOF:
 			gone = true
 		case transcript.Send:
-			m := wire.Read(e.Data)
-			id, ok := m.ID()
-			if !ok || m.Kind != wire.KindRequest {
-				continue
-			}
-			doc := s.place(e)
-			doc["message"], doc["method"], doc["malformed"], doc["gone"] = m.Value, m.Method(), s.Malformed[e.Step], gone
-			made[i] = &request{doc: doc, key: e.In + "\x00" + wire.IDKey(id), stream: e.Stream}
-			w.asked[s.conversation(e.In)+"\x00"+wire.IDKey(id)] = made[i]
-		}
-	}
-	return made
-}
-
-func (w *watch) stretch(s *Stretch, made map[int]*request) {
-	own := map[string]*request{} // requests of this stretch by id and connection
-	posts := map[[2]any]transcript.Event{}
-	resumed, carriers := map[[2]any]int{}, map[[2]any]int{} // streams that continue another; streams by event id
-	statuses := map[[2]any]int{}
-	resumes, seen := map[[2]any]bool{}, map[[2]any]bool{} // streams that were asked to resume; messages by their bytes
-	lines := map[string][]map[string]any{}                // by connection
-	for i, e := range s.Events {
-		place := s.place(e)
-		malformed := s.Malformed[e.Step]
-		stream := [2]any{e.In, e.Stream}
-		switch e.Kind {
-		case transcript.Send:
 			if e.Stream > 0 {
-				posts[stream] = e
+				posts[e.Stream] = e
 				if last := http.Header(e.HTTP.Headers).Get("Last-Event-Id"); last != "" {
-					resumed[stream] = carriers[[2]any{e.In, last}]
-					resumes[stream] = true
+					resumed[e.Stream] = carriers[last]
+					resumes[e.Stream] = true
 				}
 			}
-			if r := made[i]; r != nil {
-				own[r.key] = r
+			sent := wire.Read(e.Data)
+			if id, ok := sent.ID(); ok && sent.Kind == wire.KindRequest {
+				place["message"], place["method"], place["malformed"], place["gone"] = sent.Value, sent.Method(), malformed, gone
+				r := &request{doc: place, stream: e.Stream}
+				asked[wire.IDKey(id)] = r
 				w.order = append(w.order, r)
 			}
 		case transcript.Receive:
+			stream := e.Stream
 			if origin := resumed[stream]; origin > 0 {
 				e.Stream = origin
 			}
 			if e.SSE != nil && e.SSE.ID != nil {
-				carriers[[2]any{e.In, *e.SSE.ID}] = e.Stream
+				carriers[*e.SSE.ID] = e.Stream
 			}
 			if len(e.Data) == 0 {
 				continue
 			}
-			m := wire.Read(e.Data)
+			got := wire.Read(e.Data)
 			if e.Stream == 0 {
 				line := maps.Clone(place)
-				maps.Copy(line, lineDoc(message{m, e}))
+				maps.Copy(line, lineDoc(message{got, e}))
 				line["malformed"] = malformed
-				lines[e.In] = append(lines[e.In], line)
+				lines = append(lines, line)
 				w.lines = append(w.lines, line)
-			} else if !claims(m, e, posts[stream], statuses[stream], s.Carried) {
+			} else if !claims(got, e, posts[stream], statuses[stream], m.in.Carried) {
 				continue
 			}
 			// What a resumed stream brings again is the same message, not a second one.
-			bytes := [2]any{e.In, string(e.Data)}
-			if resumes[stream] && seen[bytes] {
+			if resumes[stream] && seen[string(e.Data)] {
 				continue
 			}
-			seen[bytes] = true
+			seen[string(e.Data)] = true
 			if status, ok := statuses[stream]; ok {
 				place["status"] = int64(status)
 			}
-			w.message(s, place, e, m, own, malformed)
+			w.message(place, e, got, asked, malformed)
 		case transcript.Answer:
-			statuses[stream] = e.HTTP.Status
-			doc := maps.Clone(place)
-			maps.Copy(doc, HTTP(posts[stream], s.Events))
-			sent := wire.Read(posts[stream].Data)
+			statuses[e.Stream] = e.HTTP.Status
+			doc := place
+			maps.Copy(doc, HTTP(posts[e.Stream], streams[e.Stream]))
+			sent := wire.Read(posts[e.Stream].Data)
 			doc["sent"], doc["sentKind"], doc["malformed"] = sent.Value, string(sent.Kind), malformed
 			w.answers = append(w.answers, doc)
 		case transcript.Exit:
-			w.session(s.Session)["exit"] = map[string]any{"code": int64(e.Exit.Code), "signal": e.Exit.Signal}
+			gone = true
+			w.session(m.in.Session)["exit"] = map[string]any{"code": int64(e.Exit.Code), "signal": e.Exit.Signal}
 		case transcript.Timeout:
-			w.session(s.Session)["timeout"] = true
+			w.session(m.in.Session)["timeout"] = true
 		}
 	}
-	for _, l := range lines {
-		framing(l)
-	}
+	framing(lines)
 }
 
 // claims says whether what came over HTTP is to be taken for a JSON-RPC message: an event without a name of its own, and
@@ -203,8 +208,8 @@ func claims(m wire.Message, e, sent transcript.Event, status int, carried bool) 
 	return !carried && m.Kind != wire.KindNotJSON && status == http.StatusOK && sent.HTTP != nil && sent.HTTP.Method == http.MethodPost
 }
 
-func (w *watch) message(s *Stretch, place map[string]any, e transcript.Event, m wire.Message, own map[string]*request, malformed bool) {
-	doc := maps.Clone(place)
+func (w *watch) message(place map[string]any, e transcript.Event, m wire.Message, asked map[string]*request, malformed bool) {
+	doc := place
 	doc["message"], doc["text"], doc["kind"] = m.Value, string(m.Raw), string(m.Kind)
 	doc["oddities"], doc["stream"], doc["malformed"] = texts(m.Oddities), int64(e.Stream), malformed
 	doc["cut"] = e.Size > 0
@@ -215,11 +220,7 @@ func (w *watch) message(s *Stretch, place map[string]any, e transcript.Event, m 
 		doc["method"] = m.Method()
 	}
 	if id, ok := m.ID(); ok && id != nil && (message{m, e}).reply() {
-		r := own[e.In+"\x00"+wire.IDKey(id)]
-		if r == nil {
-			r = w.asked[s.conversation(e.In)+"\x00"+wire.IDKey(id)]
-		}
-		if r != nil {
+		if r := asked[wire.IDKey(id)]; r != nil {
 			r.replies++
 			doc["request"], doc["method"] = r.doc["message"], r.doc["method"]
 			doc["own"] = int64(r.stream)

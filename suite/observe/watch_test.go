@@ -3,6 +3,7 @@ package observe_test
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/onsi/gomega"
 
@@ -63,10 +64,16 @@ func TestWatchNamesDefinitions(t *testing.T) {
 	}))
 }
 
+// later is an event that came after the play.
+func later(e transcript.Event) transcript.Event {
+	e.Step, e.At = 0, time.Second
+	return e
+}
+
 func TestWatchCountsReplies(t *testing.T) {
 	g := gomega.NewWithT(t)
 	seen := observe.Watch("2025-11-25", []observe.Stretch{
-		{Session: 1, Events: []transcript.Event{received(0, `{"jsonrpc":"2.0","id":"late","result":{}}`)}}, // how the session ended
+		{Session: 1, Events: []transcript.Event{later(received(0, `{"jsonrpc":"2.0","id":"late","result":{}}`))}}, // how the session ended
 		{Name: "x", Session: 1, Events: []transcript.Event{
 			sent(1, `{"jsonrpc":"2.0","id":"late","method":"ping"}`),
 			sent(1, `{"jsonrpc":"2.0","id":"twice","method":"ping"}`),
@@ -82,8 +89,42 @@ func TestWatchCountsReplies(t *testing.T) {
 		replies[r["message"].(map[string]any)["id"]] = r["replies"]
 	}
 	g.Expect(replies).To(gomega.Equal(map[any]any{"late": int64(1), "twice": int64(2), int64(1): int64(0)}))
-	g.Expect(docs(t, seen, "messages")[0]).To(gomega.HaveKeyWithValue("method", "ping"), "a reply after the play finds its request")
-	g.Expect(docs(t, seen, "messages")[3]).NotTo(gomega.HaveKey("request"), "the string \"1\" is not the id 1")
+	g.Expect(docs(t, seen, "messages")[4]).To(gomega.HaveKeyWithValue("method", "ping"), "a reply after the play finds its request")
+	g.Expect(docs(t, seen, "messages")[2]).NotTo(gomega.HaveKey("request"), "the string \"1\" is not the id 1")
+}
+
+// A session that an exchange opens has a number of its own, under which stands what came after the play.
+func TestWatchFindsTheRequestOfALateReplyOnASecondSession(t *testing.T) {
+	g := gomega.NewWithT(t)
+	ask := sent(1, `{"jsonrpc":"2.0","id":7,"method":"ping"}`)
+	ask.In = "second"
+	late := later(received(0, `{"jsonrpc":"2.0","id":7,"result":{}}`))
+	seen := observe.Watch("2025-11-25", []observe.Stretch{
+		{Session: 2, Of: "x", As: "second", Events: []transcript.Event{late}},
+		{Name: "x", Session: 1, Events: []transcript.Event{ask}},
+		{Name: "y", Session: 3, Events: []transcript.Event{ask}},
+	})
+	g.Expect(docs(t, seen, "messages")).To(gomega.HaveLen(1))
+	g.Expect(docs(t, seen, "messages")[0]).To(gomega.HaveKeyWithValue("method", "ping"))
+	var replies []any
+	for _, r := range docs(t, seen, "requests") {
+		replies = append(replies, r["exchange"], r["replies"])
+	}
+	g.Expect(replies).To(gomega.Equal([]any{"x", int64(1), "y", int64(0)}))
+}
+
+func TestWatchJoinsAnAnswerThatCameAfterThePlay(t *testing.T) {
+	g := gomega.NewWithT(t)
+	body := later(on(1, `{"jsonrpc":"2.0","id":1,"result":{}}`, nil))
+	body.At++
+	seen := observe.Watch("2025-11-25", []observe.Stretch{
+		{Session: 1, Events: []transcript.Event{later(answered(1, 200)), body}},
+		{Name: "x", Session: 1, Events: []transcript.Event{posted(1, "POST", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, nil)}},
+	})
+	g.Expect(docs(t, seen, "answers")).To(gomega.HaveLen(1))
+	answer := docs(t, seen, "answers")[0]
+	g.Expect(answer).To(gomega.And(gomega.HaveKeyWithValue("method", "POST"), gomega.HaveKeyWithValue("sentKind", "request"), gomega.HaveKey("json")))
+	g.Expect(docs(t, seen, "messages")[0]).To(gomega.HaveKeyWithValue("own", int64(1)))
 }
 
 func TestWatchTakesWhatClaimsToBeAMessage(t *testing.T) {

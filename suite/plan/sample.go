@@ -74,11 +74,20 @@ func plain(v any) any {
 	return v
 }
 
-type sampler struct{ root map[string]any }
+type sampler struct {
+	root map[string]any
+	made int // values, until now
+}
 
-const deepest = 12 // a recursive schema must end
+const (
+	deepest  = 12     // a recursive schema must end
+	mostMade = 10_000 // arrays of arrays of arrays multiply
+)
 
-func (s sampler) value(schema any, depth int) (any, error) {
+func (s *sampler) value(schema any, depth int) (any, error) {
+	if s.made++; s.made > mostMade {
+		return nil, fmt.Errorf("the schema asks for more than %d values", mostMade)
+	}
 	o, ok := schema.(map[string]any)
 	if !ok {
 		if schema == false {
@@ -120,7 +129,7 @@ func (s sampler) value(schema any, depth int) (any, error) {
 	return s.typed(o, depth)
 }
 
-func (s sampler) typed(o map[string]any, depth int) (any, error) {
+func (s *sampler) typed(o map[string]any, depth int) (any, error) {
 	kind := o["type"]
 	if l, ok := kind.([]any); ok && len(l) > 0 {
 		kind = l[0]
@@ -172,7 +181,7 @@ func orTrue(properties map[string]any, name string) any {
 	return true
 }
 
-func (s sampler) resolve(ref string) (any, error) {
+func (s *sampler) resolve(ref string) (any, error) {
 	rest, ok := strings.CutPrefix(ref, "#")
 	if !ok {
 		return nil, fmt.Errorf("the reference %s leads out of the schema", ref)

@@ -115,11 +115,17 @@ func (a *actor) step(st *script.Step, item int) error {
 	if s == nil || s.Session == nil {
 		return fmt.Errorf("there is no session %q", st.In)
 	}
+	if err := s.Overflow(); err != nil {
+		return err
+	}
 	from := len(s.Events())
 	s.At(st.Number, item)
 	ctx, cancel := context.WithTimeout(a.ctx, a.bound(st, s))
 	defer cancel()
 	err := a.do(ctx, st, s)
+	if over := s.Overflow(); over != nil && err != nil {
+		err = over
+	}
 	switch {
 	case err == nil, errors.Is(err, session.ErrTimeout), errors.Is(err, session.ErrGone), errors.Is(err, transport.ErrClosed):
 		// These are findings; the events tell them.
@@ -464,6 +470,7 @@ func (a *actor) parallel(ctx context.Context, st *script.Step, s *opened) error 
 // events are those of the step.
 func (a *actor) open(st *script.Step) error {
 	o := a.player.open(a.ctx, a.c.Revision, a.ex.Client, true)
+	o.record.Exchange, o.record.Name = a.ex.Name, st.Target
 	a.sessions[st.Target] = o
 	if o.err != nil {
 		return o.err

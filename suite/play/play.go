@@ -60,6 +60,7 @@ const DefaultTimeout = 10 * time.Second
 type player struct {
 	cfg     Config
 	epoch   time.Time
+	budget  session.Budget
 	closing sync.WaitGroup
 
 	mu          sync.Mutex
@@ -99,9 +100,12 @@ func (p *player) open(ctx context.Context, r script.Revision, client script.Clie
 	o.record.Number = len(p.all)
 	p.run.Sessions = append(p.run.Sessions, o.record)
 	p.mu.Unlock()
+	if o.err = p.budget.Spent(); o.err != nil {
+		return o
+	}
 	s, err := session.Open(ctx, p.cfg.Target, session.Options{
 		Revision: string(r), Capabilities: client.Capabilities, Timeout: p.cfg.Opening, Epoch: p.epoch,
-		Answer: answers(client),
+		Answer: answers(client), Budget: &p.budget,
 	})
 	if err != nil {
 		o.err = err
@@ -148,6 +152,9 @@ func (p *player) close(o *opened) {
 	if o.Session == nil {
 		return
 	}
+	if err := o.Overflow(); err != nil {
+		p.problem("%v", err)
+	}
 	p.closing.Go(o.Close)
 }
 
@@ -165,7 +172,7 @@ func (p *player) acquire(ctx context.Context, r script.Revision) *opened {
 }
 
 func (p *player) release(r script.Revision, o *opened, clean bool) {
-	if o.err != nil || !clean || o.Gone() {
+	if o.err != nil || !clean || o.Gone() || o.Overflow() != nil {
 		p.close(o)
 		return
 	}
@@ -176,13 +183,14 @@ func (p *player) release(r script.Revision, o *opened, clean bool) {
 
 func (p *player) closeShared() {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, sessions := range p.idle {
+	idle := p.idle
+	p.idle = map[script.Revision][]*opened{}
+	p.mu.Unlock()
+	for _, sessions := range idle {
 		for _, o := range sessions {
 			p.close(o)
 		}
 	}
-	p.idle = map[script.Revision][]*opened{}
 }
 
 // finishSessions adds to each session's record what happened after its last play: how it ended.
@@ -232,7 +240,7 @@ func (p *player) survey(ctx context.Context) []*observe.Context {
 	}
 	if len(usable) == 0 && len(failures) > 0 && !p.unreachable && ctx.Err() == nil {
 		// What can be judged without a session still is: how the server answers to initialize.
-		usable = append(usable, &observe.Context{Revision: asked[len(asked)-1], Transport: p.cfg.Target.Transport(), Loopback: p.cfg.Options.Loopback})
+		usable = append(usable, p.context(asked[len(asked)-1]))
 	}
 	slices.Reverse(usable)
 	return usable
@@ -255,7 +263,14 @@ func (p *player) revisions() []script.Revision {
 func (p *player) problem(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.problems = append(p.problems, fmt.Sprintf(format, args...))
+	if what := fmt.Sprintf(format, args...); !slices.Contains(p.problems, what) {
+		p.problems = append(p.problems, what)
+	}
+}
+
+// context is what is known before the survey, as the judge has it.
+func (p *player) context(r script.Revision) *observe.Context {
+	return &observe.Context{Revision: r, Transport: p.cfg.Target.Transport(), Loopback: p.cfg.Options.Loopback, Absent: plan.Absent(nil)}
 }
 
 // surveyAt opens the first session at a revision and plays the survey's exchanges in it. The session is shared
@@ -274,7 +289,7 @@ func (p *player) surveyAt(ctx context.Context, r script.Revision) (c *observe.Co
 		p.close(o)
 		return nil, o.Negotiated(), nil
 	}
-	c = &observe.Context{Revision: r, Transport: p.cfg.Target.Transport(), Loopback: p.cfg.Options.Loopback, Absent: plan.Absent(nil)}
+	c = p.context(r)
 	opening := slices.Clone(o.record.Events)
 	c.Server = plan.Server(c.Vars(nil, opening))
 	offer := p.surveyPlay(ctx, plan.Offer, c, o)

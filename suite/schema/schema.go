@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"slices"
@@ -55,6 +56,21 @@ func For(revision string) (*Set, error) {
 	}
 	sets[revision] = s
 	return s, nil
+}
+
+// Hash adds the names and bytes of all schemas to a digest, in a stable order. The error is that of w.
+func Hash(w io.Writer) error {
+	return fs.WalkDir(schemas.FS, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(schemas.FS, name)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(w, "schema %s %d\n%s", name, len(data), data)
+		return err
+	})
 }
 
 // Revisions lists, in order, the revisions that For knows.

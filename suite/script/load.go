@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/mcp-litmus/mcp-litmus/fixtures"
+	"github.com/mcp-litmus/mcp-litmus/suite/schema"
 )
 
 // Library is all requirements, exchanges and roles, in the order of their files.
@@ -19,7 +20,7 @@ type Library struct {
 	Requirements []*Requirement
 	Exchanges    []*Exchange
 	Roles        []*RoleDefinition
-	Digest       string // SHA-256 over all source files in a stable order, in hexadecimal
+	Digest       string // SHA-256 over all source files and the schemas of messages in a stable order, in hexadecimal
 
 	requirements map[string]*Requirement
 	exchanges    map[string]*Exchange
@@ -95,6 +96,9 @@ func Load(fsys fs.FS, extra ...fs.FS) (*Library, error) {
 		if err != nil {
 			return nil, fmt.Errorf("cannot read the fixtures: %w", err)
 		}
+	}
+	if err := schema.Hash(digest); err != nil { // what schema(...) says depends on them, too
+		return nil, fmt.Errorf("cannot read the schemas: %w", err)
 	}
 	l.read(sources, m)
 	if err := m.err(); err != nil {

@@ -275,7 +275,10 @@ func (s *stepReader) does(st *Step, v, n *node, sc *scope) {
 		st.Target = s.choice(v, "what is closed", "input", "input", "stream")
 	case Open:
 		st.Target = s.text(v, v.pos, "the name of the session", true)
-		if s.sessions[st.Target] {
+		switch {
+		case s.inEach > 0:
+			s.add(v.pos, "open: cannot be repeated, since each repetition would open the session %q again; open it before the each:", st.Target)
+		case s.sessions[st.Target]:
 			s.add(v.pos, "a session called %q is already open; choose another name", st.Target)
 		}
 		s.sessions[st.Target] = true
@@ -290,6 +293,10 @@ func (s *stepReader) does(st *Step, v, n *node, sc *scope) {
 		steps := n.get("steps")
 		if steps == nil {
 			s.add(n.pos, "each: needs steps: to repeat")
+			return
+		}
+		if s.inEach > 0 { // events tell one repetition by one number
+			s.add(v.pos, "each: cannot stand within another each:; make one list of both")
 			return
 		}
 		outer := maps.Clone(s.names)

@@ -62,7 +62,7 @@ func openSSE(t *testing.T, status int) (s *session.Session, say chan string) {
 	return s, say
 }
 
-func ask(t *testing.T, s *session.Session, id int) (stream int) {
+func pingOver(t *testing.T, s *session.Session, id int) (stream int) {
 	t.Helper()
 	stream, err := s.Send(t.Context(), transport.Outgoing{Data: wire.Request(int64(id), "ping", nil)})
 	if err != nil {
@@ -82,7 +82,7 @@ func TestAReplyOutlastsTheAnswerToItsPost(t *testing.T) {
 	s, say := openSSE(t, http.StatusAccepted)
 	ctx, cancel := context.WithTimeout(t.Context(), guard)
 	defer cancel()
-	stream := ask(t, s, 7)
+	stream := pingOver(t, s, 7)
 	g.Expect(s.AwaitEnd(ctx, stream)).To(gomega.Succeed())
 	short, stop := context.WithTimeout(ctx, time.Millisecond)
 	defer stop()
@@ -96,7 +96,7 @@ func TestAReplyOutlastsTheAnswerToItsPost(t *testing.T) {
 func TestNoReplyToARefusedPostIsAwaited(t *testing.T) {
 	g := gomega.NewWithT(t)
 	s, _ := openSSE(t, http.StatusBadRequest)
-	stream := ask(t, s, 7)
+	stream := pingOver(t, s, 7)
 	g.Expect(s.AwaitReply(t.Context(), int64(7), stream)).To(gomega.Succeed())
 	g.Expect(s.AwaitReplies(t.Context(), []any{int64(7)}, []int{stream})).To(gomega.Succeed())
 	g.Expect(replied(s)).To(gomega.BeFalse())
@@ -105,7 +105,7 @@ func TestNoReplyToARefusedPostIsAwaited(t *testing.T) {
 func TestTheEndOfTheStreamEndsTheSession(t *testing.T) {
 	g := gomega.NewWithT(t)
 	s, say := openSSE(t, http.StatusAccepted)
-	stream := ask(t, s, 7)
+	stream := pingOver(t, s, 7)
 	close(say)
 	g.Expect(s.AwaitReply(t.Context(), int64(7), stream)).To(gomega.MatchError(session.ErrGone))
 	g.Expect(s.Gone()).To(gomega.BeTrue())

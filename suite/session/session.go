@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -39,6 +40,7 @@ type Options struct {
 	Answer       func(method string, params any) (Answer, bool) // nil or false: the defaults (ping, roots/list when declared, else -32601)
 	Timeout      time.Duration                                  // of the handshake
 	Epoch        time.Time                                      // events are timed from here; zero: from now
+	Budget       *Budget                                        // shared by the sessions of a run; nil: one of its own
 }
 
 // Session is one conversation. Its methods are for one caller at a time; what the server does in between is
@@ -46,6 +48,8 @@ type Options struct {
 type Session struct {
 	opts Options
 	conn transport.Conn
+
+	opened chan struct{} // closed when conn is there, or will never be
 
 	mu         sync.Mutex
 	changed    chan struct{}      // closed and replaced whenever something was recorded
@@ -56,6 +60,8 @@ type Session struct {
 	carried    bool               // over HTTP+SSE: replies come on the stream transcript.Carrier
 	step, item int
 	gone       bool // the server closed its output or ended
+	received   int
+	overflow   error // why the suite does not listen any more
 	next       int64
 	barriers   int64
 	negotiated string
@@ -68,8 +74,12 @@ func Open(ctx context.Context, target transport.Target, opts Options) (*Session,
 	}
 	s := &Session{
 		opts: opts, changed: make(chan struct{}), next: firstID,
-		replies: map[string]int{}, ended: map[int]bool{}, refused: map[int]bool{},
+		replies: map[string]int{}, ended: map[int]bool{}, refused: map[int]bool{}, opened: make(chan struct{}),
 	}
+	if s.opts.Budget == nil {
+		s.opts.Budget = &Budget{}
+	}
+	defer close(s.opened)
 	conn, err := target.Open(ctx, s)
 	if err != nil {
 		return nil, err
@@ -103,12 +113,20 @@ func (s *Session) Greet(ctx context.Context) error {
 
 // Record takes in an event from the transport.
 func (s *Session) Record(e transcript.Event) {
+	if e.Kind == transcript.Receive && s.Overflow() != nil {
+		return
+	}
 	var m wire.Message
 	reads := e.Kind == transcript.Receive && len(e.Data) > 0
 	if reads {
 		m = wire.Read(e.Data)
 	}
 	s.mu.Lock()
+	if !s.admit(e) {
+		s.announce()
+		s.mu.Unlock()
+		return
+	}
 	e.Step, e.Item, e.At = s.step, s.item, time.Since(s.opts.Epoch)
 	s.events = append(s.events, e)
 	switch e.Kind {
@@ -123,12 +141,17 @@ func (s *Session) Record(e transcript.Event) {
 	case transcript.Receive:
 		s.noteReplies(m)
 	}
-	close(s.changed)
-	s.changed = make(chan struct{})
+	s.announce()
 	s.mu.Unlock()
 	if reads && m.Kind == wire.KindRequest {
 		go s.answer(m) // a sink must not call back into its connection
 	}
+}
+
+// announce wakes who waits. It is called with the lock held.
+func (s *Session) announce() {
+	close(s.changed)
+	s.changed = make(chan struct{})
 }
 
 func (s *Session) noteReplies(m wire.Message) {
@@ -181,7 +204,10 @@ func (s *Session) answer(m wire.Message) {
 	if a.Err != nil {
 		data = wire.ErrorReply(id, a.Err.Code, a.Err.Message)
 	}
-	_, _ = s.conn.Send(context.Background(), transport.Outgoing{Data: data})
+	<-s.opened
+	if s.conn != nil {
+		_, _ = s.conn.Send(context.Background(), transport.Outgoing{Data: data, Note: transcript.Automatic})
+	}
 }
 
 // At says which step (and repetition) the events that follow belong to, and records that the step began.
@@ -247,24 +273,32 @@ var ErrGone = errors.New("the server ended the conversation")
 // wait waits until done holds (called with the lock held), the server is gone or ctx is over. A deadline of
 // ctx is recorded as a Timeout event with what was awaited; ErrTimeout, ErrGone or ctx's own error come back.
 func (s *Session) wait(ctx context.Context, what string, done func() bool) error {
+	return s.await(ctx, what, true, done)
+}
+
+// await is wait; untilGone says whether the end of the conversation ends it.
+func (s *Session) await(ctx context.Context, what string, untilGone bool, done func() bool) error {
 	for {
+		over := ctx.Err() // before done: what came by the deadline counts, however late it is looked at
 		s.mu.Lock()
-		ok, gone, changed := done(), s.gone, s.changed
+		ok, gone, overflow, changed := done(), s.gone, s.overflow, s.changed
 		s.mu.Unlock()
-		if ok {
+		switch {
+		case overflow != nil: // first: that the suite hung up can look like what was awaited
+			return overflow
+		case ok:
 			return nil
-		}
-		if gone {
+		case gone && untilGone:
 			return ErrGone
+		case errors.Is(over, context.DeadlineExceeded):
+			s.Record(transcript.Event{Kind: transcript.Timeout, Note: what})
+			return ErrTimeout
+		case over != nil:
+			return over
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				s.Record(transcript.Event{Kind: transcript.Timeout, Note: what})
-				return ErrTimeout
-			}
-			return ctx.Err()
 		}
 	}
 }
@@ -397,44 +431,11 @@ func (s *Session) AwaitEvent(ctx context.Context, stream int) error {
 	})
 }
 
-// AwaitExit waits until the server's process has ended.
+// AwaitExit waits until the server's process has ended, which may be some time after its output.
 func (s *Session) AwaitExit(ctx context.Context) error {
-	err := s.wait(ctx, "the end of the server's process", func() bool {
-		for i := len(s.events) - 1; i >= 0; i-- {
-			if s.events[i].Kind == transcript.Exit {
-				return true
-			}
-		}
-		return false
+	return s.await(ctx, "the end of the server's process", false, func() bool {
+		return slices.ContainsFunc(s.events, func(e transcript.Event) bool { return e.Kind == transcript.Exit })
 	})
-	if errors.Is(err, ErrGone) { // its output is closed, its end may still be to come
-		return s.waitGone(ctx)
-	}
-	return err
-}
-
-func (s *Session) waitGone(ctx context.Context) error {
-	for {
-		s.mu.Lock()
-		exited := false
-		for _, e := range s.events {
-			exited = exited || e.Kind == transcript.Exit
-		}
-		changed := s.changed
-		s.mu.Unlock()
-		if exited {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				s.Record(transcript.Event{Kind: transcript.Timeout, Note: "the end of the server's process"})
-				return ErrTimeout
-			}
-			return ctx.Err()
-		}
-	}
 }
 
 // AwaitMessage waits until one of the messages of this play holds. holds is called once for each message.
@@ -532,7 +533,7 @@ func (s *Session) explain(err error) error {
 	if errors.Is(err, ErrGone) {
 		ctx, cancel := context.WithTimeout(context.Background(), lastWords)
 		defer cancel()
-		_ = s.waitGone(ctx)
+		_ = s.AwaitExit(ctx)
 	}
 	var more []string
 	var stderr []byte

@@ -26,8 +26,8 @@ const (
 
 // Redactor takes secrets out of a run, in a way that leaves what is judged as it was:
 //
-//   - The secret values that it was made with are replaced by [redacted] in data, headers, notes, targets, roles and
-//     capabilities, also where they are escaped as in JSON or a URL, or in base64. Inside a message that is JSON, only strings
+//   - The secret values that it was made with are replaced by [redacted] in data, headers, notes, problems, targets, roles
+//     and capabilities, also where they are escaped as in JSON or a URL, or in base64. Inside a message that is JSON, only strings
 //     change, and numbers that equal a secret, which become 0, so that the message stays JSON.
 //   - Values of fewer than 4 bytes are not replaced, nor are words of the protocol ("name", "tools", "true"). Values of
 //     fewer than 8 bytes are not replaced in member names, in numbers and in the members jsonrpc, method, type, role and
@@ -92,6 +92,10 @@ func (r *Redactor) Run(run *Run) *Run {
 	h.Format = FormatName
 	h.Suite, h.Catalogue, h.Target = valid(h.Suite), valid(h.Catalogue), p.text(h.Target)
 	h.Started = h.Started.Round(0).UTC()
+	h.Problems = nil
+	for _, problem := range run.Header.Problems {
+		h.Problems = append(h.Problems, p.text(problem))
+	}
 	o := &h.Options
 	o.CallTools, o.Select = valid(o.CallTools), valid(o.Select)
 	o.Revisions = nonEmpty(slices.Clone(o.Revisions))
@@ -110,6 +114,7 @@ func (r *Redactor) Run(run *Run) *Run {
 		session := *s
 		session.Client = p.object(s.Client)
 		session.Revision, session.Transport, session.Negotiated = valid(s.Revision), valid(s.Transport), p.text(s.Negotiated)
+		session.Exchange, session.Name = valid(s.Exchange), valid(s.Name)
 		session.Events = p.events(s.Events)
 		out.Sessions = append(out.Sessions, &session)
 	}
@@ -295,7 +300,9 @@ func (p *pass) events(events []Event) []Event {
 	out := make([]Event, 0, len(events))
 	for _, e := range events {
 		e.Data = p.data(e.Data)
-		e.Note = p.text(e.Note)
+		if e.Note != Automatic {
+			e.Note = p.text(e.Note)
+		}
 		if e.HTTP != nil {
 			h := *e.HTTP
 			h.Method, h.URL, h.Headers = valid(h.Method), p.text(h.URL), p.header(h.Headers)

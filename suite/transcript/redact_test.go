@@ -31,7 +31,7 @@ func TestSecretsAreRedactedEverywhere(t *testing.T) {
 		{Kind: Receive, Data: []byte(base64.StdEncoding.EncodeToString([]byte(secret)))},
 	}
 	run := &Run{
-		Header: Header{Target: "server --key " + secret, Options: Options{
+		Header: Header{Target: "server --key " + secret, Problems: []string{"it wrote to stderr: bad key " + secret}, Options: Options{
 			Roles: map[string]Role{"r": {Name: secret, URI: "x://" + secret, Arguments: map[string]any{"a": []any{secret}}}},
 			Allow: []Role{{Name: secret}}}},
 		Sessions: []*Session{{Client: map[string]any{"x": map[string]any{"y": secret}}, Negotiated: secret, Events: everywhere}},
@@ -43,6 +43,7 @@ func TestSecretsAreRedactedEverywhere(t *testing.T) {
 		g.Expect(string(text)).NotTo(gomega.ContainSubstring(form))
 	}
 	out := r.Run(run)
+	g.Expect(out.Header.Problems).To(gomega.Equal([]string{"it wrote to stderr: bad key " + redacted}))
 	g.Expect(string(out.Sessions[0].Events[0].Data)).To(gomega.MatchJSON(
 		`{"[redacted]":1,"nested":"{\"k\":\"[redacted]\"}","text":"<[redacted]>"}`))
 	g.Expect(string(out.Sessions[0].Events[1].Data)).To(gomega.Equal(`{"a":"x [redacted] y"}`))

@@ -75,6 +75,8 @@ type Session struct {
 	Transport  string         `json:"transport"`
 	Client     map[string]any `json:"client,omitempty"`     // the client capabilities that were declared
 	Negotiated string         `json:"negotiated,omitempty"` // the revision that the server answered with
+	Exchange   string         `json:"exchange,omitempty"`   // of a session that an exchange opened beside its own: the exchange
+	Name       string         `json:"name,omitempty"`       // and the name it gave the session, as in Event.In
 	Events     []Event        `json:"-"`                    // opening (step 0) and ending, without those of its plays
 }
 
@@ -130,6 +132,9 @@ type Run struct {
 // BarrierPrefix begins the ids of the pings that the suite sends only to know that the server has read
 // everything before them. No exchange uses such an id.
 const BarrierPrefix = "litmus-barrier-"
+
+// Automatic is the Note of a Send event with which the session answered a request of the server by itself.
+const Automatic = "automatic answer"
 
 // FormatName is the value of Header.Format for the files that this version reads and writes.
 const FormatName = "mcp-litmus transcript 1"

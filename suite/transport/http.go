@@ -120,7 +120,7 @@ func (c *httpConn) send(ctx context.Context, out Outgoing) (int, <-chan struct{}
 			}
 		})
 	}
-	c.rec.record(transcript.Event{Kind: transcript.Send, Stream: stream, Data: body,
+	c.rec.record(transcript.Event{Kind: transcript.Send, Stream: stream, Data: body, Note: out.Note,
 		HTTP: &transcript.HTTP{Method: req.Method, URL: req.URL.String(), Headers: sentHeaders(req)}})
 	ended := make(chan struct{})
 	c.all.Go(func() {

@@ -36,8 +36,15 @@ func (r *recorder) failure(err error) error {
 	return err
 }
 
+// keptOfLong is how much is kept of a message that is longer than Limits.MaxMessage: nobody can read it, so its beginning
+// will do.
+const keptOfLong = 64 << 10
+
 // receive records a message, if there is room for it.
 func (r *recorder) receive(event transcript.Event) {
+	if event.Size > 0 && len(event.Data) > keptOfLong {
+		event.Data = append([]byte(nil), event.Data[:keptOfLong]...)
+	}
 	size := int64(len(event.Data))
 	if event.SSE != nil {
 		size += int64(len(event.SSE.Event))

@@ -108,7 +108,7 @@ func newPipeConn(rec *recorder, w io.WriteCloser) pipeConn {
 }
 
 func (c *pipeConn) Send(_ context.Context, out Outgoing) (int, error) {
-	event := transcript.Event{Kind: transcript.Send, Data: out.Data}
+	event := transcript.Event{Kind: transcript.Send, Data: out.Data, Note: out.Note}
 	if out.Writes == nil {
 		line := append(append(make([]byte, 0, len(out.Data)+1), out.Data...), '\n')
 		return 0, c.in.send(event, line)

@@ -66,6 +66,8 @@ type Outgoing struct {
 	Hold bool
 	// Host replaces the Host header.
 	Host string
+	// Note goes into the Send event.
+	Note string
 }
 
 // Conn is one conversation. Its methods may be called from several goroutines.
@@ -125,7 +127,7 @@ type Process interface {
 
 // Limits bound what a server can cost. A zero field means its default.
 type Limits struct {
-	MaxMessage int64         // bytes of one message that are kept: 16 MiB. Event.Size tells the whole length
+	MaxMessage int64         // bytes of one message: 16 MiB. Of a longer one 64 KiB are kept, and Event.Size tells its length
 	MaxStderr  int64         // bytes of standard error that are kept in one conversation: 1 MiB
 	MaxEvents  int           // Receive events that are kept in one conversation: 50,000
 	MaxBytes   int64         // bytes of messages that are kept in one conversation: 256 MiB

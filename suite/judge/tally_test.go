@@ -1,0 +1,83 @@
+package judge
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/onsi/gomega"
+
+	"github.com/mcp-litmus/mcp-litmus/suite/observe"
+	"github.com/mcp-litmus/mcp-litmus/suite/script"
+	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
+	"github.com/mcp-litmus/mcp-litmus/suite/verdict"
+)
+
+const twoSteps = `
+- exchange: ask twice
+  steps:
+    - request: ping
+      as: first
+    - request: ping
+      as: second
+  checks:
+    test.both: has(first.result) && has(second.result)
+`
+
+const both = `
+- id: test.both
+  level: MUST
+  since: 2024-11-05
+  text: Both are answered.
+  spec: {2024-11-05: basic/utilities/ping#message-format}
+`
+
+func library(t *testing.T) *script.Library {
+	t.Helper()
+	file := func(text string) *fstest.MapFile {
+		return &fstest.MapFile{Data: []byte(strings.TrimSpace(text) + "\n")}
+	}
+	lib, err := script.Load(fstest.MapFS{"requirements/test.yaml": file(both), "exchanges/test.yaml": file(twoSteps)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lib
+}
+
+func answered(step int) []transcript.Event {
+	return []transcript.Event{
+		{Kind: transcript.Step, Step: step},
+		{Kind: transcript.Send, Step: step, Data: []byte(`{"jsonrpc":"2.0","id":` + string(rune('0'+step)) + `,"method":"ping"}`)},
+		{Kind: transcript.Receive, Step: step, Data: []byte(`{"jsonrpc":"2.0","id":` + string(rune('0'+step)) + `,"result":{}}`)},
+	}
+}
+
+// What the suite could not do is no failure of the server, in the checks of an exchange as a whole either.
+func TestChecksOfAnExchangeThatWasNotCarriedOut(t *testing.T) {
+	lib := library(t)
+	c := &observe.Context{Revision: script.R20251125, Transport: "stdio"}
+	for _, x := range []struct {
+		name   string
+		play   transcript.Play
+		status verdict.Status
+		reason string
+	}{
+		{"both were answered", transcript.Play{Events: append(answered(1), answered(2)...)}, verdict.Pass, ""},
+		{"the server did not answer the second", transcript.Play{Events: append(answered(1), answered(2)[:2]...)}, verdict.Fail, "not has(first.result)"},
+		{"no session could be had", transcript.Play{Problem: "connection refused"}, verdict.Untested,
+			"the exchange could not be played to its end: connection refused"},
+		{"the second session could not be had", transcript.Play{Problem: "connection refused", Events: answered(1)}, verdict.Untested, "connection refused"},
+		{"the second step failed", transcript.Play{Events: append(answered(1),
+			transcript.Event{Kind: transcript.Step, Step: 2}, transcript.Event{Kind: transcript.Failure, Step: 2, Note: "no route to host"})},
+			verdict.Error, "the suite could not carry a step out: no route to host"},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			x.play.Exchange = "ask twice"
+			got := Play(lib, c, &x.play, nil)
+			g.Expect(got).To(gomega.HaveLen(1))
+			g.Expect(got[0].Status).To(gomega.Equal(x.status))
+			g.Expect(got[0].Reason).To(gomega.ContainSubstring(x.reason))
+		})
+	}
+}
