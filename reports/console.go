@@ -15,6 +15,7 @@ type ConsoleOptions struct {
 	Color   bool // with ANSI colours
 	Width   int  // columns to wrap at; 0: lines are as long as they are (logs, pipes)
 	Verbose bool // passes and skips too, the evidence of every place, longer wire lines
+	Quiet   bool // only what went wrong, and the verdict in words
 	Strict  bool // a broken SHOULD counts as a failure
 }
 
@@ -23,22 +24,32 @@ type ConsoleOptions struct {
 func Console(w io.Writer, r *verdict.Report, o ConsoleOptions) {
 	c := &console{w: bufio.NewWriter(w), r: r, o: o}
 	defer c.w.Flush() // whoever gave w knows whether writing to it failed
-	c.header()
-	for _, run := range runs(r) {
-		c.table(run)
+	if !o.Quiet {
+		c.header()
+		for _, run := range runs(r) {
+			c.table(run)
+		}
 	}
 	c.list("Problems of the run", red, r.Problems)
 	c.findings("Failures", verdict.Fail)
-	c.findings("Warnings", verdict.Warn)
-	c.findings("Errors: the suite could not carry these out", verdict.Error)
-	c.known()
-	c.list("The baseline is out of date", red, r.Baseline)
-	c.notes()
-	if o.Verbose {
-		c.short("Skipped", verdict.Skip)
-		c.short("Passed", verdict.Pass)
+	if !o.Quiet || o.Strict {
+		c.findings("Warnings", verdict.Warn)
 	}
-	c.untested()
+	c.findings("Errors: the suite could not carry these out", verdict.Error)
+	c.unplayed()
+	if !o.Quiet {
+		c.known()
+	}
+	c.list("The baseline is out of date", red, r.Baseline)
+	if !o.Quiet {
+		c.notes()
+		if o.Verbose {
+			c.short("Skipped", verdict.Skip)
+			c.short("Passed", verdict.Pass)
+		}
+		c.untested()
+		c.counts()
+	}
 	c.summary()
 }
 
@@ -46,6 +57,8 @@ type console struct {
 	w *bufio.Writer
 	r *verdict.Report
 	o ConsoleOptions
+
+	told bool // a title was written
 }
 
 func (c *console) paint(st style, s string) string { return paint(c.o.Color, st, s) }
@@ -72,6 +85,7 @@ func (c *console) room(margin int) int {
 }
 
 func (c *console) title(name string, st style, more string) {
+	c.told = true
 	fmt.Fprintf(c.w, "\n%s%s\n", c.paint(st, name), more)
 }
 
@@ -191,62 +205,98 @@ func (c *console) known() {
 	}
 }
 
-// notes tells of advice, one line each where the width allows it.
+// notes tells of advice in words; with Verbose also why.
 func (c *console) notes() {
 	fs := findings(c.r, func(v *verdict.Verdict) bool { return v.Status == verdict.Note })
 	if len(fs) == 0 {
 		return
 	}
-	c.title("Notes", blue, " (advice; never counted against the server)")
+	c.title("Notes", blue, " (advice, never counted; "+inAll(fs)+")")
 	for _, f := range fs {
-		line := printable(f[0].Requirement) + ": " + printable(f[0].Reason)
+		c.text("  - ", "", orNone(printable(f[0].Text), printable(f[0].Requirement)), "")
+		line := printable(f[0].Requirement)
 		if len(f) > 1 {
-			line += fmt.Sprintf(" (in %s)", plural(len(f), "place"))
+			line += ", in " + plural(len(f), "check")
 		}
-		c.text("  - ", "", line, "")
+		c.text("    ", "", line, dim)
+		if c.o.Verbose {
+			c.text("    ", "", printable(f[0].Reason), dim)
+			if f[0].Evidence != nil && f[0].Evidence.Expression != "" {
+				c.text("    ", "", "check: "+printable(f[0].Evidence.Expression), dim)
+			}
+		}
 	}
 }
 
-// short lists verdicts of a status by place, one line each.
+// short lists verdicts of a status, one line each, with their places where these are not everywhere.
 func (c *console) short(name string, status verdict.Status) {
 	fs := findings(c.r, func(v *verdict.Verdict) bool { return v.Status == status })
 	if len(fs) == 0 {
 		return
 	}
-	c.title(name, bold, fmt.Sprintf(" (%s)", plural(len(fs), "requirement")))
+	var all []*verdict.Verdict
+	for _, u := range c.r.Runs {
+		if u.Negotiated == "" {
+			all = append(all, &verdict.Verdict{Revision: u.Revision, Transport: u.Transport})
+		}
+	}
+	everywhere := places(all)
+	c.title(name, bold, " ("+inAll(fs)+")")
 	for _, f := range fs {
 		line := printable(f[0].Requirement)
 		if f[0].Reason != "" {
 			line += ": " + printable(f[0].Reason)
 		}
 		c.text("  - ", "", line, "")
-		c.text("    ", "", printable(places(f)), dim)
+		if where := places(f); where != everywhere {
+			c.text("    ", "", printable(where), dim)
+		}
 	}
 }
 
 // untested tells what to add so that more can be judged.
 func (c *console) untested() {
-	ls := lacks(c.r)
+	ls := lacks(c.r, func(v *verdict.Verdict) bool { return v.Status == verdict.Untested })
 	if len(ls) == 0 {
 		return
 	}
-	c.title("UNTESTED", purple, fmt.Sprintf(" (%s: this server gave no way to exercise them)",
+	c.title("Untested", purple, fmt.Sprintf(" (%s: this server gave no way to exercise them)",
 		plural(c.r.Count()[verdict.Untested], "check")))
+	c.reasons(ls)
+}
+
+// unplayed tells of the checks that the run never came to, by reason.
+func (c *console) unplayed() {
+	ls := lacks(c.r, func(v *verdict.Verdict) bool { return unplayed(c.r, v) })
+	if len(ls) == 0 {
+		return
+	}
+	n := 0
 	for _, l := range ls {
-		ids := requirements(l.verdicts)
+		n += len(l.verdicts)
+	}
+	c.title("Not played", red, " ("+plural(n, "check")+")")
+	c.reasons(ls)
+}
+
+func (c *console) reasons(ls []lack) {
+	for _, l := range ls {
 		c.text("  - ", "", orNone(printable(l.reason), "(no reason was given)"), "")
-		what := "for " + printable(strings.Join(ids, ", "))
-		if len(l.verdicts) > len(ids) {
-			what = fmt.Sprintf("for %s of %s", plural(len(l.verdicts), "check"), printable(strings.Join(ids, ", ")))
-		}
-		c.text("    ", "", what, dim)
+		c.text("    ", "", l.about(), dim)
 	}
 }
 
-func (c *console) summary() {
+func (c *console) counts() {
 	n := c.r.Count()
 	fmt.Fprintln(c.w)
-	c.text("", "", fmt.Sprintf("%s passed, %s skipped as not applicable", plural(n[verdict.Pass], "check"), thousands(n[verdict.Skip])), "")
+	c.text("", "", fmt.Sprintf("%s passed, %s untested, %s skipped as not applicable",
+		plural(n[verdict.Pass], "check"), thousands(n[verdict.Untested]), thousands(n[verdict.Skip])), "")
+}
+
+func (c *console) summary() {
+	if c.o.Quiet && c.told {
+		fmt.Fprintln(c.w)
+	}
 	st := green
 	switch {
 	case !c.r.Conforms(c.o.Strict) || len(c.r.Baseline) > 0:

@@ -86,7 +86,7 @@ func TestConsoleOrder(t *testing.T) {
 	g := gomega.NewWithT(t)
 	out := console80(sample(), ConsoleOptions{})
 	at := -1
-	for _, title := range []string{"\nFailures", "\nWarnings", "\nErrors", "\nKnown failures", "\nNotes", "\nUNTESTED", "checks passed", "does not conform: 2 MUST broken"} {
+	for _, title := range []string{"\nFailures", "\nWarnings", "\nErrors", "\nKnown failures", "\nNotes", "\nUntested", "checks passed", "does not conform: 2 MUST broken"} {
 		next := strings.Index(out, title)
 		g.Expect(next).To(gomega.BeNumerically(">", at), title)
 		at = next
@@ -110,4 +110,44 @@ func TestConsoleLeavesOutTheMiddleOfALongTalk(t *testing.T) {
 	g.Expect(out).To(gomega.ContainSubstring("… 88 lines left out …"))
 	g.Expect(strings.Count(out, "s x\n")).To(gomega.Equal(12))
 	g.Expect(out).To(gomega.ContainSubstring("99.000s x"))
+}
+
+func interrupted() *verdict.Report {
+	r := &verdict.Report{Verdicts: []verdict.Verdict{{Requirement: "a", Exchange: "x", Status: verdict.Pass, Level: "MUST"}}}
+	for _, id := range []string{"b", "c"} {
+		for _, place := range []string{"stdio", "streamable-http"} {
+			r.Verdicts = append(r.Verdicts, verdict.Verdict{Requirement: id, Exchange: "y", Transport: place, Status: verdict.Error, Reason: "the run was interrupted"})
+		}
+	}
+	return r
+}
+
+func TestConsoleTellsOnceWhatWasNotPlayed(t *testing.T) {
+	out := console80(interrupted(), ConsoleOptions{Width: 80})
+	g := gomega.NewWithT(t)
+	g.Expect(out).To(gomega.ContainSubstring("\nNot played (4 checks)\n  - the run was interrupted\n    for 4 checks of b, c (exchange \"y\")\n"))
+	g.Expect(out).NotTo(gomega.ContainSubstring("Errors"))
+}
+
+func TestQuietConsole(t *testing.T) {
+	g := gomega.NewWithT(t)
+	out := console80(sample(), ConsoleOptions{Quiet: true})
+	for _, title := range []string{"\nFailures", "\nErrors", "\ndoes not conform: 2 MUST broken"} {
+		g.Expect(out).To(gomega.ContainSubstring(title))
+	}
+	for _, title := range []string{"mcp-litmus ", "area", "Warnings", "Known", "Notes", "Untested", "passed"} {
+		g.Expect(out).NotTo(gomega.ContainSubstring(title))
+	}
+	g.Expect(console80(sample(), ConsoleOptions{Quiet: true, Strict: true})).To(gomega.ContainSubstring("\nWarnings"))
+	good := &verdict.Report{Complete: true, Verdicts: []verdict.Verdict{{Status: verdict.Pass}}}
+	g.Expect(console80(good, ConsoleOptions{Quiet: true})).To(gomega.Equal("conforms\n"))
+}
+
+func TestConsoleLeavesOutLongParts(t *testing.T) {
+	g := gomega.NewWithT(t)
+	v := unknownTool("x")
+	v.Evidence.Parts = append(v.Evidence.Parts, verdict.Part{Source: "a.very.long.path" + strings.Repeat(".and.on", 10), Value: "1"})
+	r := &verdict.Report{Verdicts: []verdict.Verdict{v}}
+	g.Expect(console80(r, ConsoleOptions{})).NotTo(gomega.ContainSubstring("a.very.long.path"))
+	g.Expect(console80(r, ConsoleOptions{Verbose: true})).To(gomega.ContainSubstring("a.very.long.path"))
 }

@@ -3,27 +3,30 @@ package reports
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mcp-litmus/mcp-litmus/suite/verdict"
 )
 
 // limits of what is shown of a piece of evidence; the JSON report and the transcript hold all of it.
 type limits struct {
-	text  int // bytes of a value or wire line
-	parts int
-	wire  int // lines
+	text   int // bytes of a value or wire line
+	source int // characters of a part's source; a longer part is left out
+	parts  int
+	wire   int // lines
 }
 
 var (
-	shortEvidence = limits{text: 480, parts: 12, wire: 12}
-	longEvidence  = limits{text: 4000, parts: 60, wire: 60}
+	shortEvidence = limits{text: 480, source: 60, parts: 12, wire: 12}
+	longEvidence  = limits{text: 4000, source: math.MaxInt, parts: 60, wire: 60}
 )
 
 // findings tells every requirement with the status once: its evidence in the first place, then the other places.
 func (c *console) findings(name string, status verdict.Status) {
-	fs := findings(c.r, func(v *verdict.Verdict) bool { return v.Status == status && v.Known == "" })
+	fs := findings(c.r, func(v *verdict.Verdict) bool { return v.Status == status && v.Known == "" && !unplayed(c.r, v) })
 	if len(fs) == 0 {
 		return
 	}
@@ -31,7 +34,7 @@ func (c *console) findings(name string, status verdict.Status) {
 	if status == verdict.Warn && !c.o.Strict {
 		st, mark = yellow, "! "
 	}
-	c.title(name, st, fmt.Sprintf(" (%s)", plural(len(fs), "requirement")))
+	c.title(name, st, " ("+inAll(fs)+")")
 	for _, f := range fs {
 		v := f[0]
 		fmt.Fprintln(c.w)
@@ -113,7 +116,9 @@ func facts(e *verdict.Evidence, l limits) []fact {
 		add("check", e.Expression)
 	}
 	// The whole expression is on the line above, and that it does not hold is why this is told.
-	parts := slices.DeleteFunc(slices.Clone(e.Parts), func(p verdict.Part) bool { return p.Source == e.Expression })
+	parts := slices.DeleteFunc(slices.Clone(e.Parts), func(p verdict.Part) bool {
+		return p.Source == e.Expression || utf8.RuneCountInString(p.Source) > l.source
+	})
 	for i, p := range parts {
 		if i == l.parts {
 			out = append(out, fact{"", fmt.Sprintf("… and %s", plural(len(parts)-i, "more part"))})

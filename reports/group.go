@@ -32,19 +32,31 @@ func findings(r *verdict.Report, keep func(*verdict.Verdict) bool) []finding {
 	return out
 }
 
-// lack is one thing to add to the target or to litmus.yaml, and the verdicts that wait for it.
+// lack is one reason for which checks were not judged, such as a thing to add to litmus.yaml, and these verdicts.
 type lack struct {
 	reason   string
 	verdicts []*verdict.Verdict
 }
 
-// lacks groups untested verdicts by their reason; what would exercise the most comes first.
-func lacks(r *verdict.Report) []lack {
+// inAll counts what findings are about: "2 requirements", "2 requirements, 5 checks".
+func inAll(fs []finding) string {
+	checks := 0
+	for _, f := range fs {
+		checks += len(f)
+	}
+	if checks == len(fs) {
+		return plural(checks, "requirement")
+	}
+	return plural(len(fs), "requirement") + ", " + plural(checks, "check")
+}
+
+// lacks groups the verdicts for which keep holds by their reason; what the most of them wait for comes first.
+func lacks(r *verdict.Report, keep func(*verdict.Verdict) bool) []lack {
 	var out []lack
 	at := map[string]int{}
 	for i := range r.Verdicts {
 		v := &r.Verdicts[i]
-		if v.Status != verdict.Untested {
+		if !keep(v) {
 			continue
 		}
 		n, ok := at[v.Reason]
@@ -57,6 +69,37 @@ func lacks(r *verdict.Report) []lack {
 	}
 	slices.SortStableFunc(out, func(a, b lack) int { return len(b.verdicts) - len(a.verdicts) })
 	return out
+}
+
+// about says what a lack keeps from being judged: "for 4 checks of a, b (exchange "x")". Of very many it tells the number.
+func (l lack) about() string {
+	const most = 8
+	ids := requirements(l.verdicts)
+	what := printable(strings.Join(ids, ", "))
+	if len(ids) > most {
+		what = plural(len(ids), "requirement")
+	}
+	if len(l.verdicts) > len(ids) {
+		what = plural(len(l.verdicts), "check") + " of " + what
+	}
+	var exchanges []string
+	for _, v := range l.verdicts {
+		if name := `"` + printable(v.Exchange) + `"`; !slices.Contains(exchanges, name) {
+			exchanges = append(exchanges, name)
+		}
+	}
+	switch n := len(exchanges); {
+	case n > 3:
+		return "for " + what
+	case n > 1:
+		return "for " + what + " (exchanges " + strings.Join(exchanges[:n-1], ", ") + " and " + exchanges[n-1] + ")"
+	}
+	return "for " + what + " (exchange " + exchanges[0] + ")"
+}
+
+// unplayed says whether the suite never came to the check: the run broke off before.
+func unplayed(r *verdict.Report, v *verdict.Verdict) bool {
+	return v.Status == verdict.Error && v.Evidence == nil && !r.Complete
 }
 
 // requirements are the different requirements of vs, in order of first appearance.

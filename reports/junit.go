@@ -17,7 +17,7 @@ const junitText = 64 << 10
 
 // JUnit writes the report as JUnit XML: one suite for each revision and transport, one test case for each verdict,
 // named "requirement / exchange" with the area as its class. A broken SHOULD is a failure only when strict.
-// Untested and skipped checks, and failures that the baseline expects, are skipped with their reason. What would
+// Untested, skipped and unplayed checks, and failures that the baseline expects, are skipped with their reason. What would
 // otherwise look green (nothing was judged, a run that broke off, a baseline that is out of date) is a test case
 // of its own in a last suite, "run". The error is that of writing to w.
 func JUnit(w io.Writer, r *verdict.Report, strict bool) error {
@@ -69,7 +69,7 @@ func junitSuite(r *verdict.Report, run verdict.Run, strict bool) reporters.JUnit
 		if v.Revision != run.Revision || v.Transport != run.Transport {
 			continue
 		}
-		c := junitCase(v, strict)
+		c := junitCase(r, v, strict)
 		// An exchange judges a requirement once; were it twice, the second must not take the first one's place.
 		key := c.Classname + " " + c.Name
 		if names[key]++; names[key] > 1 {
@@ -105,7 +105,7 @@ func newSuite(r *verdict.Report, name string) reporters.JUnitTestSuite {
 	return s
 }
 
-func junitCase(v *verdict.Verdict, strict bool) reporters.JUnitTestCase {
+func junitCase(r *verdict.Report, v *verdict.Verdict, strict bool) reporters.JUnitTestCase {
 	c := reporters.JUnitTestCase{
 		Name:      printable(v.Requirement) + " / " + printable(v.Exchange),
 		Classname: strings.ReplaceAll(printable(v.Area), "/", "."),
@@ -121,6 +121,8 @@ func junitCase(v *verdict.Verdict, strict bool) reporters.JUnitTestCase {
 		c.SystemOut = body()
 	case status == verdict.Fail, status == verdict.Warn && strict:
 		c.Failure = &reporters.JUnitFailure{Message: message, Type: printable(v.Level), Description: body()}
+	case unplayed(r, v): // that the run broke off is told once, in the suite "run"
+		c.Skipped = &reporters.JUnitSkipped{Message: message}
 	case status == verdict.Error:
 		c.Error = &reporters.JUnitError{Message: message, Type: string(verdict.Error), Description: body()}
 	case status == verdict.Skip:

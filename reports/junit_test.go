@@ -131,3 +131,11 @@ func TestJUnitHoldsHostileText(t *testing.T) {
 		}
 	})
 }
+
+func TestJUnitSkipsWhatWasNotPlayed(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var b bytes.Buffer
+	g.Expect(JUnit(&b, interrupted(), false)).To(gomega.Succeed())
+	g.Expect(strings.Count(b.String(), `<skipped message="the run was interrupted"`)).To(gomega.Equal(4))
+	g.Expect(strings.Count(b.String(), "<error ")).To(gomega.Equal(1), "the run itself")
+}

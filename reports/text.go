@@ -96,8 +96,9 @@ func fit(s string, max int) string {
 	return s
 }
 
-// wrap breaks s into lines of at most max cells: at spaces where there are some, within a long word otherwise.
-// max of 0 or less: no limit. Line feeds always break.
+// wrap breaks s into lines of at most max cells: at spaces, else behind a comma, else anywhere. An address or path stays
+// whole, even when it is wider than the line: broken, it could be neither followed nor copied. max of 0 or less: no
+// limit. Line feeds always break.
 func wrap(s string, max int) []string {
 	var out []string
 	for line := range strings.SplitSeq(s, "\n") {
@@ -113,33 +114,54 @@ func wrap(s string, max int) []string {
 func wrapLine(line string, max int) []string {
 	var out []string
 	for columns(line) > max {
-		n, end, space := 0, 0, -1
-		for i, r := range line {
-			if n+cells(r) > max {
-				break
-			}
-			if r == ' ' {
-				space = i
-			}
-			n += cells(r)
-			end = i + utf8.RuneLen(r)
-		}
-		if end == 0 { // a character wider than the whole line
-			_, end = utf8.DecodeRuneInString(line)
-		}
-		switch {
-		case line[end:] != "" && line[end] == ' ':
-			out, line = append(out, line[:end]), line[end+1:]
-		case space > end/2: // a break far to the left would waste more than it helps
-			out, line = append(out, line[:space]), line[space+1:]
-		default:
-			out, line = append(out, line[:end]), line[end:]
-		}
+		end := breakAt(line, max)
+		out, line = append(out, line[:end]), strings.TrimPrefix(line[end:], " ")
 	}
-	if line == "" {
+	if line == "" && len(out) > 0 {
 		return out
 	}
 	return append(out, line)
+}
+
+// breakAt is where a line that is wider than max cells is broken, in bytes; more than 0.
+func breakAt(line string, max int) int {
+	n, end := 0, 0
+	for i, r := range line {
+		if n += cells(r); n > max {
+			break
+		}
+		end = i + utf8.RuneLen(r)
+	}
+	if end == 0 { // a character wider than the whole line
+		_, end = utf8.DecodeRuneInString(line)
+	}
+	if end == len(line) || line[end] == ' ' {
+		return end
+	}
+	indent := len(line) - len(strings.TrimLeft(line, " "))
+	space := strings.LastIndexByte(line[:end], ' ')
+	tail := strings.IndexByte(line[end:], ' ')
+	if tail < 0 {
+		tail = len(line) - end
+	}
+	word := line[space+1 : end+tail] // what stands across the end of the line
+	comma := strings.LastIndexByte(line[:end], ',') + 1
+	switch {
+	case space > indent && (columns(word) <= max || whole(word)):
+		return space
+	case whole(word):
+		return end + tail
+	case comma > end/2:
+		return comma
+	case space > end/2:
+		return space
+	}
+	return end
+}
+
+// whole says whether a word is an address or a path.
+func whole(word string) bool {
+	return strings.Contains(word, "/") && !strings.ContainsAny(word, `{}"<>`) && len(word) <= 400
 }
 
 // plural is "1 check", "2 checks", "1,234 checks".

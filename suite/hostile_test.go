@@ -4,6 +4,7 @@ package suite_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/xml"
 	"errors"
@@ -37,31 +38,33 @@ const marker = "MCP_LITMUS_HOSTILE_TEST"
 // hostileTests say what must be seen of each hostile server. What is the same for all is in runHostile.
 var hostileTests = map[string]struct {
 	args    []string
-	choose  string // a selection for a server that costs much each time
-	escapes bool   // what it leaves behind is out of the suite's reach
+	choose  string        // a selection for a server that costs much each time
+	escapes bool          // what it leaves behind is out of the suite's reach
+	wait    time.Duration // of the suite for an answer; 0: 400 ms
+	start   time.Duration // of the suite for a handshake; 0: 30 s
 	check   func(t *testing.T, o *suite.Outcome)
 }{
 	"crash-at-start": {check: undriven("exited with code 3", "crashing at the start")},
 	"crash-mid":      {check: breaks("tools.list.responds")},
-	"silent":         {check: undriven("nothing came in time")},
-	"endless-notifications": {choose: "basic", check: func(t *testing.T, o *suite.Outcome) {
+	"silent":         {start: 2 * time.Second, check: undriven("nothing came in time")},
+	"endless-notifications": {choose: "basic", wait: 10 * time.Second, check: func(t *testing.T, o *suite.Outcome) {
 		told(t, o, "more than 10000 messages in one session")
 		if n := count(o, verdict.Pass); n == 0 {
 			t.Error("nothing passed, though it answers")
 		}
 	}},
 	"garbage": {check: breaks("stdio.stdout.only-messages")},
-	"huge-line": {args: []string{"--size", "20000000"}, choose: "tools", check: func(t *testing.T, o *suite.Outcome) {
+	"huge-line": {args: []string{"--size", "20000000"}, choose: "tools", wait: time.Minute, check: func(t *testing.T, o *suite.Outcome) {
 		told(t, o, "more than the suite reads of one")
 	}},
-	"slow-drip":             {args: []string{"--pause", "2ms"}, check: judged},
+	"slow-drip":             {args: []string{"--pause", "1ms"}, check: judged},
 	"stderr-flood":          {args: []string{"--size", "300000"}, check: judged},
 	"ignore-eof":            {check: notes("stdio.shutdown.exits")},
 	"fork-holder":           {check: judged},
 	"fork-escapee":          {escapes: true, check: judged},
-	"http-never-answers":    {check: undriven("nothing came in time")},
-	"http-endless-sse":      {choose: "basic", check: func(t *testing.T, o *suite.Outcome) { told(t, o, "more than 10000 messages in one session") }},
-	"http-huge-body":        {args: []string{"--size", "20000000"}, choose: "tools", check: func(t *testing.T, o *suite.Outcome) { told(t, o, "more than the suite reads of one") }},
+	"http-never-answers":    {start: 2 * time.Second, check: undriven("nothing came in time")},
+	"http-endless-sse":      {choose: "basic", wait: 10 * time.Second, check: func(t *testing.T, o *suite.Outcome) { told(t, o, "more than 10000 messages in one session") }},
+	"http-huge-body":        {args: []string{"--size", "20000000"}, choose: "tools", wait: time.Minute, check: func(t *testing.T, o *suite.Outcome) { told(t, o, "more than the suite reads of one") }},
 	"http-garbage":          {check: breaks("tools.list.responds")},
 	"http-drops-connection": {check: breaks("tools.list.responds")},
 }
@@ -148,7 +151,7 @@ func runHostile(t *testing.T, program, name string) {
 	before := runtime.NumGoroutine()
 	ctx, cancel := context.WithTimeout(t.Context(), hostileBound)
 	defer cancel()
-	o, err := suite.Run(ctx, target, suite.Timeout(400*time.Millisecond), suite.StartTimeout(3*time.Second), suite.Select(test.choose))
+	o, err := suite.Run(ctx, target, suite.Timeout(cmp.Or(test.wait, 400*time.Millisecond)), suite.StartTimeout(cmp.Or(test.start, 30*time.Second)), suite.Select(test.choose))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -351,7 +354,7 @@ func readReport(t *testing.T, name string) *verdict.Report {
 
 func hugeLineOnTheCommandLine(t *testing.T, cli, hostile string) {
 	mark := newMark()
-	cmd, f := command(t, cli, mark, "--select", "tools && !MAY", "--revision", "2025-11-25", "--timeout", "20s", "--", hostile, "huge-line", "--size", "100000000", "--life", "5m")
+	cmd, f := command(t, cli, mark, "--select", "tools && !MAY", "--revision", "2025-11-25", "--timeout", "1m", "--", hostile, "huge-line", "--size", "100000000", "--life", "5m")
 	// Without it the command line lets garbage lie; here it is the living memory that counts.
 	cmd.Env = append(cmd.Env, "GOMEMLIMIT=200MiB")
 	peak := peakMemory(t, cmd)

@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mcp-litmus/mcp-litmus/fixtures"
@@ -168,7 +169,7 @@ func gather(opts []Option) (*settings, error) {
 			return nil, err
 		}
 		if !slices.Contains(script.Covered, r) {
-			return nil, fmt.Errorf("this version does not judge at revision %s yet; it covers %v", r, script.Covered)
+			return nil, fmt.Errorf("this version does not judge at revision %s yet; it covers %s", r, inWords(script.Covered))
 		}
 	}
 	if _, err := plan.Select(s.options.Select); err != nil {
@@ -191,6 +192,33 @@ func gather(opts []Option) (*settings, error) {
 	return s, nil
 }
 
+// inWords is "2024-11-05, 2025-06-18 and 2025-11-25".
+func inWords(revisions []script.Revision) string {
+	var b strings.Builder
+	for i, r := range revisions {
+		switch {
+		case i > 0 && i == len(revisions)-1:
+			b.WriteString(" and ")
+		case i > 0:
+			b.WriteString(", ")
+		}
+		b.WriteString(string(r))
+	}
+	return b.String()
+}
+
+// revisions are those asked for, or all that are covered.
+func (s *settings) revisions() []script.Revision {
+	if len(s.options.Revisions) == 0 {
+		return script.Covered
+	}
+	var out []script.Revision
+	for _, r := range s.options.Revisions {
+		out = append(out, script.Revision(r))
+	}
+	return out
+}
+
 // Run runs the suite against the target. An error means that the options or files are wrong; whatever the server
 // does, even not to start at all, is told by the report (see its Problems and Complete).
 func Run(ctx context.Context, target Target, opts ...Option) (*Outcome, error) {
@@ -199,8 +227,11 @@ func Run(ctx context.Context, target Target, opts ...Option) (*Outcome, error) {
 		return nil, err
 	}
 	s.options.Loopback = target.Loopback()
-	started := time.Now()
 	wanted, _ := plan.Select(s.options.Select)
+	if err := plan.Nothing(s.library, s.options.Select, s.revisions(), target.Transport(), wanted); err != nil {
+		return nil, err
+	}
+	started := time.Now()
 	run, problems := play.Run(ctx, play.Config{
 		Library: s.library, Target: target, Options: s.options, Jobs: s.jobs, Opening: s.opening,
 		Planned: s.planned, Played: s.judgePlay(),

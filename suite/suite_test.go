@@ -113,13 +113,27 @@ func TestSelectionNarrowsWhatIsPlayed(t *testing.T) {
 
 func TestWrongOptionsAreRefused(t *testing.T) {
 	for want, opt := range map[string]suite.Option{
-		"there is no revision": suite.Revisions("2025-11-26"),
-		"safe, all or none":    suite.CallTools("some"),
-		"no label filter":      suite.Select("a &&"),
-		"no role":              suite.Role("no-such-role", transcript.Role{Name: "x"}),
+		"there is no revision":                suite.Revisions("2025-11-26"),
+		"safe, all or none":                   suite.CallTools("some"),
+		"it covers 2024-11-05 and 2025-11-25": suite.Revisions("2026-07-28"),
+		"no label filter":                     suite.Select("a &&"),
+		"wants none of the":                   suite.Select("promts"),
+		"no role":                             suite.Role("no-such-role", transcript.Role{Name: "x"}),
 	} {
 		if _, err := suite.Run(t.Context(), web(), opt); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error is %v; wanted one with %q", err, want)
+		}
+	}
+}
+
+func TestASettingThatFitsNothingProvesNothing(t *testing.T) {
+	for want, role := range map[string]transcript.Role{
+		`"nosuch"`:           {Name: "nosuch"},
+		"the call succeeded": {Name: "echo", Arguments: map[string]any{"message": "litmus"}},
+	} {
+		o := run(t, web(), suite.Role("failing-tool", role), suite.Select("tools.call.execution-error"), suite.Revisions("2025-11-25"))
+		if len(o.Report.Verdicts) != 1 || o.Report.Verdicts[0].Status != verdict.Untested || !strings.Contains(o.Report.Verdicts[0].Reason, want) {
+			t.Errorf("with %+v the verdicts are %+v, not one that is untested for %s", role, o.Report.Verdicts, want)
 		}
 	}
 }

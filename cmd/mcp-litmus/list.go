@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcp-litmus/mcp-litmus/suite/plan"
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
+	"github.com/mcp-litmus/mcp-litmus/suite/transport"
 )
 
 func listCommand() *cobra.Command {
@@ -41,7 +42,9 @@ func listCommand() *cobra.Command {
 			case exchanges:
 				listExchanges(w, lib)
 			default:
-				listRequirements(w, lib, at, wanted)
+				if listRequirements(w, lib, at, wanted) == 0 {
+					return plan.Nothing(lib, filter, at, "", wanted)
+				}
 			}
 			return w.Flush()
 		},
@@ -70,11 +73,11 @@ func parseRevisions(names []string) ([]script.Revision, error) {
 	return out, nil
 }
 
-func listRequirements(w io.Writer, lib *script.Library, at []script.Revision, wanted plan.Selection) {
+func listRequirements(w io.Writer, lib *script.Library, at []script.Revision, wanted plan.Selection) (listed int) {
 	fmt.Fprintln(w, "REQUIREMENT\tLEVEL\tIN FORCE\tIN WORDS")
 	for _, q := range lib.Requirements {
 		for _, r := range at {
-			if !q.InForce(r) || !wanted(plan.Labels(q, r, "")) {
+			if !q.InForce(r) || !overAny(func(transport string) bool { return wanted(plan.Labels(q, r, transport)) }) {
 				continue
 			}
 			text := q.Text
@@ -82,9 +85,16 @@ func listRequirements(w io.Writer, lib *script.Library, at []script.Revision, wa
 				text += " (untestable: " + q.Untestable + ")"
 			}
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", q.ID, q.LevelAt(r), window(q), text)
+			listed++
 			break
 		}
 	}
+	return listed
+}
+
+// overAny says whether f holds for a transport that a target may have.
+func overAny(f func(transport string) bool) bool {
+	return f(transport.Stdio) || f(transport.StreamableHTTP) || f(transport.InMemory)
 }
 
 // window says in which revisions a requirement is in force.

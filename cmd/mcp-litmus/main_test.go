@@ -62,6 +62,10 @@ func TestExitCodes(t *testing.T) {
 	}{
 		{"the reference server conforms", []string{"run", "--select", "lifecycle", "--revision", "2025-11-25"}, 0, "conforms"},
 		{"a fault does not", []string{"run", "--select", "tools.call.unknown-tool", "--revision", "2025-11-25", "--strict", "--", self, referenceCommand, "unknown-tool-is-a-result"}, 1, "does not conform"},
+		{"advice that is not followed is a verdict", []string{"run", "--select", "tools.call.unknown-tool-code", "--revision", "2025-11-25", "--", self, referenceCommand, "unknown-tool-is-internal-error"}, 0, "\nconforms\n"},
+		{"a selection that wants nothing", []string{"run", "--select", "promts"}, 2, `the selection "promts" wants none of the`},
+		{"a list of nothing", []string{"list", "--select", "promts"}, 2, `the selection "promts" wants none of the`},
+		{"a selection that does not apply", []string{"run", "--select", "tools.list-changed.sent", "--call-tools", "none", "--revision", "2025-11-25"}, 3, "no way to exercise"},
 		{"an unknown flag", []string{"run", "--juint", "x"}, 2, "--juint"},
 		{"an unknown subcommand", []string{"rum"}, 2, "run"},
 		{"a command before the dashes", []string{"run", "node", "server.js"}, 2, "after it: mcp-litmus run [flags] -- node server.js"},

@@ -19,13 +19,14 @@ type outputs struct {
 	junit, json, transcript string
 	verbose, quiet          bool
 	noColor                 bool
+	silent                  bool // no report on the terminal
 }
 
 func (o *outputs) register(f *pflag.FlagSet) {
 	f.StringVar(&o.junit, "junit", "", "write the verdicts to `FILE` as JUnit XML")
 	f.StringVar(&o.json, "json", "", "write the verdicts to `FILE` as JSON")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "tell of passes and skips, too, and all of the evidence")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "tell nothing on the terminal but what went wrong")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "tell on the terminal only what went wrong, and the outcome")
 	f.BoolVar(&o.noColor, "no-color", false, "no colours (as with the environment variable NO_COLOR)")
 }
 
@@ -69,9 +70,9 @@ func (o *outputs) write(out *suite.Outcome) error {
 			screen = os.Stderr
 		}
 	}
-	if !o.quiet || !out.Conforms() {
+	if !o.silent {
 		reports.Console(screen, out.Report, reports.ConsoleOptions{
-			Color: reports.Color(screen) && !o.noColor, Width: reports.Width(screen), Verbose: o.verbose, Strict: out.Strict,
+			Color: reports.Color(screen) && !o.noColor, Width: reports.Width(screen), Verbose: o.verbose, Quiet: o.quiet, Strict: out.Strict,
 		})
 	}
 	var first error

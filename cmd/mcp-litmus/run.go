@@ -84,6 +84,9 @@ func run(cmd *cobra.Command, o *runOptions, c *config.Config) error {
 	if err != nil {
 		return err
 	}
+	if len(out.Report.Verdicts) == 0 && len(out.Report.Problems) > 0 {
+		o.outputs.silent = true // it never started: the one line of the conclusion says it
+	}
 	out.Report.Narrowed = len(c.Baseline) > 0 && (cmd.Flags().Changed("select") || cmd.Flags().Changed("revision"))
 	stale := c.Baseline.Apply(out.Report)
 	if err := o.outputs.write(out); err != nil {
@@ -168,6 +171,8 @@ func conclusion(out *suite.Outcome, stale []string, interrupted bool) error {
 	switch {
 	case interrupted:
 		return exit{exitNotPossible, "interrupted; the reports hold what was judged until then"}
+	case out.Report.Inapplicable(): // told by the report's last line
+		return exit{exitNotPossible, ""}
 	case judged == 0 || len(out.Report.Runs) == 0 || out.Undriven():
 		return exit{exitNotPossible, "the run could not be carried out: " + orElse(strings.Join(out.Report.Problems, "; "), "nothing was judged")}
 	case !out.Conforms() || len(stale) > 0:

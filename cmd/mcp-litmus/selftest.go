@@ -62,7 +62,11 @@ func selftestCommand() *cobra.Command {
 					if !c.OK() {
 						mark = "FAIL"
 					}
-					fmt.Fprintf(out, "%s %-50s %s %-15s killed %s\n", mark, name, c.Revision, c.Transport, strings.Join(c.Killed, " "))
+					did := "killed " + strings.Join(c.Killed, " ")
+					if len(c.Killed) == 0 {
+						did = "nothing broke"
+					}
+					fmt.Fprintf(out, "%s %-50s %s %-15s %s\n", mark, name, c.Revision, c.Transport, did)
 					for _, line := range []struct {
 						what string
 						list []string
@@ -79,6 +83,9 @@ func selftestCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			for _, why := range r.Untried {
+				fmt.Fprintf(out, "FAIL %s\n", why)
+			}
 			if len(only) == 0 && len(over) == len(selftestTransports) {
 				for _, id := range r.Unkilled {
 					fmt.Fprintf(out, "FAIL no fault kills %s\n", id)
@@ -86,6 +93,14 @@ func selftestCommand() *cobra.Command {
 			} else {
 				r.Unkilled = nil
 			}
+			faulty := 0
+			for _, c := range r.Cells {
+				if !c.OK() {
+					faulty++
+				}
+			}
+			fmt.Fprintf(out, "%d faults in %d places (what shows in lines in memory is not run over stdio again): %d as they should be, %d not\n",
+				len(faults), len(r.Cells), len(r.Cells)-faulty, faulty)
 			if !r.OK() {
 				return exit{exitBreaks, ""}
 			}

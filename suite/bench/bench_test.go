@@ -137,9 +137,6 @@ func (s server) judge(b *testing.B, bin string) (*transcript.Run, *verdict.Repor
 	dir := b.TempDir()
 	evidence, result := filepath.Join(dir, "run.jsonl"), filepath.Join(dir, "report.json")
 	args := []string{"run", "-q", "--jobs", fmt.Sprint(jobs), "--transcript", evidence, "--json", result}
-	for _, e := range s.env {
-		args = append(args, "--env", e)
-	}
 	if s.url != "" {
 		args = append(args, "--url", s.url)
 	}
@@ -148,6 +145,8 @@ func (s server) judge(b *testing.B, bin string) (*transcript.Run, *verdict.Repor
 	}
 	cmd := exec.Command(filepath.Join(bin, "mcp-litmus"), args...)
 	cmd.Dir = dir // where no litmus.yaml is
+	// Not by --env: what that gives is a secret, and the port must stay readable in the transcript.
+	cmd.Env = append(os.Environ(), s.env...)
 	began := time.Now()
 	out, _ := cmd.CombinedOutput() // that a server does not conform is no error here
 	took := time.Since(began)

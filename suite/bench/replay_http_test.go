@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -21,6 +23,23 @@ type exchange struct {
 	header   http.Header
 	events   *counter // server-sent events; over at the end of the answer
 	expected int
+	recorded []string // the event ids of the recording, in order
+
+	mu   sync.Mutex
+	body []byte
+}
+
+var idLine = regexp.MustCompile(`(?m)^id: ?([^\r\n]*)`)
+
+// eventID is the event id of now that stands where the recording has the other, or "".
+func (x *exchange) eventID(recorded string) string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	i := slices.Index(x.recorded, recorded)
+	if ids := idLine.FindAllSubmatch(x.body, -1); i >= 0 && i < len(ids) {
+		return string(ids[i][1])
+	}
+	return ""
 }
 
 // httpPlayer repeats conversations with an endpoint, with connections of its own for each.
@@ -79,6 +98,9 @@ func (p *httpReplay) event(e transcript.Event) bool {
 		if e.SSE == nil {
 			break
 		}
+		if e.SSE.ID != nil {
+			x.recorded = append(x.recorded, *e.SSE.ID)
+		}
 		x.expected++
 		ok = x.events.await(x.expected)
 	case transcript.End:
@@ -112,6 +134,14 @@ func (p *httpReplay) send(e transcript.Event) bool {
 			if now, ok := p.ids[v]; ok && name == sessionHeader {
 				v = now
 			}
+			if name == "Last-Event-Id" {
+				for _, x := range p.streams {
+					if now := x.eventID(v); now != "" {
+						v = now
+						break
+					}
+				}
+			}
 			if name == "Host" {
 				req.Host = v
 				continue
@@ -142,6 +172,9 @@ func (p *httpReplay) start(stream int, req *http.Request, size int) {
 		for {
 			n, err := resp.Body.Read(buffer)
 			p.t.add(0, n)
+			x.mu.Lock()
+			x.body = append(x.body, buffer[:n]...)
+			x.mu.Unlock()
 			if k := bytes.Count(buffer[:n], []byte("\n\n")) + bytes.Count(buffer[:n], []byte("\n\r\n")); k > 0 {
 				x.events.add(k, false)
 			}

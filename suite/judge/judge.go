@@ -139,7 +139,7 @@ func (j *judge) replay(name string, c *observe.Context, p *transcript.Play) map[
 // opening are the events of the handshake of the play's session.
 func (j *judge) opening(p *transcript.Play) []transcript.Event {
 	if s := j.sessions[p.Session]; s != nil {
-		return s.Events
+		return s.Opening()
 	}
 	return nil
 }
@@ -214,7 +214,7 @@ func malformed(steps []*script.Step, into map[int]bool) {
 // Server is the name and version that the server gave itself in the first handshake that was answered, or "".
 func Server(run *transcript.Run) string {
 	for _, s := range run.Sessions {
-		doc := observe.Step(&script.Step{Verb: script.Request}, s.Events, nil)
+		doc := observe.Step(&script.Step{Verb: script.Request}, s.Opening(), nil)
 		result, _ := doc["result"].(map[string]any)
 		info, _ := result["serverInfo"].(map[string]any)
 		if name, ok := info["name"].(string); ok {

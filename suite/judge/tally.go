@@ -1,8 +1,10 @@
 package judge
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,7 +27,11 @@ type tally struct {
 	ex       *script.Exchange
 	by       map[string]outcome
 	duration time.Duration
+	// unreachable: the session could not be opened for a fault of ours or the network's
+	unreachable bool
 }
+
+func failed(e transcript.Event) bool { return e.Kind == transcript.Failure }
 
 func newTally(j *judge, ex *script.Exchange) *tally {
 	return &tally{j: j, ex: ex, by: map[string]outcome{}}
@@ -71,12 +77,10 @@ func (t *tally) play(p *transcript.Play, s *transcript.Session) {
 		t.duration = p.Events[n-1].At - p.Events[0].At
 	}
 	var opening []transcript.Event
-	if s != nil {
-		opening = s.Events
-	}
 	var client map[string]any
 	if s != nil {
-		client = s.Client
+		opening, client = s.Opening(), s.Client
+		t.unreachable = slices.ContainsFunc(opening, failed)
 	}
 	vars := t.j.context.Vars(client, opening)
 	vars = observe.Replay(t.ex, vars, p.Events, func(seen observe.Seen) {
@@ -88,21 +92,29 @@ func (t *tally) play(p *transcript.Play, s *transcript.Session) {
 	})
 	for _, c := range t.ex.Checks {
 		if q := t.force(c); q != nil {
-			t.add(q, excuse(t.check(c, q, vars, p.Events), p))
+			t.add(q, t.excuse(t.check(c, q, vars, p.Events), p))
 		}
 	}
 }
 
+// undone is the outcome of what the play did not come to: an error where the suite or the network was at fault.
+func (t *tally) undone(p *transcript.Play) outcome {
+	if t.unreachable || slices.ContainsFunc(p.Events, failed) {
+		return outcome{status: verdict.Error, reason: reasonFor(p)}
+	}
+	return outcome{status: verdict.Untested, reason: reasonFor(p)}
+}
+
 // excuse takes back what a check of the exchange as a whole holds against the server, when a step that it may be about
 // was not carried out: that was not the server's doing.
-func excuse(o outcome, p *transcript.Play) outcome {
+func (t *tally) excuse(o outcome, p *transcript.Play) outcome {
 	switch o.status {
 	case verdict.Fail, verdict.Warn, verdict.Note:
 	default:
 		return o
 	}
 	if p.Problem != "" {
-		return outcome{status: verdict.Untested, reason: reasonFor(p)}
+		return t.undone(p)
 	}
 	for _, e := range p.Events {
 		if e.Kind == transcript.Failure {
@@ -131,7 +143,7 @@ func (t *tally) step(c *script.Check, q *script.Requirement, seen observe.Seen, 
 	case seen.Left:
 		return outcome{status: verdict.Skip, reason: orElse(c.Reason, fmt.Sprintf("the step does not apply: not %s", seen.Step.When.Source))}
 	case seen.Doc == nil:
-		return outcome{status: verdict.Untested, reason: reasonFor(p)}
+		return t.undone(p)
 	case seen.Gone && q.LevelAt(t.j.pair.Revision) != script.Advice:
 		return outcome{status: verdict.Untested, reason: "the server had ended the conversation before this step"}
 	}
@@ -218,22 +230,95 @@ func because(c *script.Check, vars map[string]any, e *verdict.Evidence) string {
 	case vars["exit"] != nil && vars["reply"] == nil && strings.Contains(c.That.Source, "error") || vars["exit"] != nil && strings.Contains(c.That.Source, "result"):
 		return fmt.Sprintf("the server's process ended (%s)", encode(vars["exit"]))
 	}
-	var parts []string
-	for _, p := range e.Parts {
-		if p.Source == c.That.Source || len(parts) == 3 {
+	if problem, ok := firstProblem(e.Parts); ok {
+		return problem
+	}
+	found := findings(e.Parts, c.That.Source, vars)
+	if source := c.That.Source; len(source) <= shortSource && !contains(source, joins...) && !strings.HasPrefix(source, "has(") {
+		found = append([]string{"expected " + source}, found...)
+	}
+	if len(found) == 0 {
+		return "the check does not hold"
+	}
+	return strings.Join(found, "; ")
+}
+
+const (
+	shortSource = 60 // characters of an expression that is told
+	shortValue  = 80 // bytes of a value that is told
+)
+
+// joins and compares are the operators whose operands tell more than they do.
+var (
+	joins    = []string{" && ", " || ", " ? ", "!"}
+	compares = []string{" == ", " != ", " < ", " > ", " <= ", " >= ", " in "}
+)
+
+func contains(source string, operators ...string) bool {
+	source = strings.ReplaceAll(source, "!=", "<>")
+	return slices.ContainsFunc(operators, func(o string) bool { return strings.Contains(source, o) })
+}
+
+// findings are the values that tell most of why an expression does not hold, three at most: single ones, or where there
+// is none of these, what there is. The evidence holds them all.
+func findings(parts []verdict.Part, whole string, vars map[string]any) []string {
+	var single, other []string
+	for _, p := range parts {
+		list, text := &single, told(p)
+		switch {
+		case p.Source == whole && p.Err == "" || len(p.Source) > shortSource || p.Source == "revision" || p.Source == "transport":
 			continue
+		case p.Source == "has(http)" && vars["http"] == nil: // of course not, over this transport
+			continue
+		case p.Err == "" && strings.HasPrefix(p.Source, "has(") && p.Value == "true":
+			list = &other
+		case p.Err == "" && (contains(p.Source, joins...) || contains(p.Source, compares...) || strings.ContainsAny(p.Value[:min(1, len(p.Value))], "{[")):
+			list = &other
 		}
-		if p.Err != "" {
-			parts = append(parts, fmt.Sprintf("%s: %s", p.Source, p.Err))
-		} else {
-			parts = append(parts, fmt.Sprintf("%s is %s", p.Source, clip(p.Value, 120)))
+		if !slices.Contains(*list, text) {
+			*list = append(*list, text)
 		}
 	}
-	text := "not " + c.That.Source
-	if len(parts) > 0 {
-		text += " (" + strings.Join(parts, "; ") + ")"
+	if len(single) == 0 {
+		single = other
 	}
-	return text
+	return single[:min(3, len(single))]
+}
+
+// told is a part in words.
+func told(p verdict.Part) string {
+	path, isPresence := strings.CutPrefix(p.Source, "has(")
+	switch path = strings.TrimSuffix(path, ")"); {
+	case strings.HasPrefix(p.Err, "there is no "):
+		return p.Err
+	case p.Err != "":
+		return p.Source + ": " + p.Err
+	case isPresence && p.Value == "true":
+		return "there is " + path
+	case isPresence:
+		return "there is no " + path
+	}
+	return p.Source + " is " + clip(p.Value, shortValue)
+}
+
+// firstProblem is the first thing that a schema found wrong, when the parts tell of one.
+func firstProblem(parts []verdict.Part) (string, bool) {
+	i := slices.IndexFunc(parts, func(p verdict.Part) bool {
+		return p.Err == "" && (p.Source == "schemaProblems" || p.Source == "problems" || p.Source == "problems of the instance")
+	})
+	if i < 0 {
+		return "", false
+	}
+	var all []string
+	if err := json.Unmarshal([]byte(parts[i].Value), &all); err != nil || len(all) == 0 { // the list is cut
+		first, _, _ := strings.Cut(strings.TrimPrefix(parts[i].Value, `["`), `","`)
+		return clip(strings.ReplaceAll(first, `\"`, `"`), 3*shortValue), true
+	}
+	text := clip(all[0], 3*shortValue)
+	if n := len(all) - 1; n > 0 {
+		text += fmt.Sprintf(" (and %d more)", n)
+	}
+	return text, true
 }
 
 // watch judges checks over everything that crossed the wire.

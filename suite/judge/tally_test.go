@@ -63,7 +63,7 @@ func TestChecksOfAnExchangeThatWasNotCarriedOut(t *testing.T) {
 		reason string
 	}{
 		{"both were answered", transcript.Play{Events: append(answered(1), answered(2)...)}, verdict.Pass, ""},
-		{"the server did not answer the second", transcript.Play{Events: append(answered(1), answered(2)[:2]...)}, verdict.Fail, "not has(first.result)"},
+		{"the server did not answer the second", transcript.Play{Events: append(answered(1), answered(2)[:2]...)}, verdict.Fail, "there is no second.result"},
 		{"no session could be had", transcript.Play{Problem: "connection refused"}, verdict.Untested,
 			"the exchange could not be played to its end: connection refused"},
 		{"the second session could not be had", transcript.Play{Problem: "connection refused", Events: answered(1)}, verdict.Untested, "connection refused"},
@@ -79,5 +79,37 @@ func TestChecksOfAnExchangeThatWasNotCarriedOut(t *testing.T) {
 			g.Expect(got[0].Status).To(gomega.Equal(x.status))
 			g.Expect(got[0].Reason).To(gomega.ContainSubstring(x.reason))
 		})
+	}
+}
+
+// A reason is short: the evidence holds the expression and every value.
+func TestBecause(t *testing.T) {
+	long := strings.Repeat("x", 70)
+	part := func(source, value string) verdict.Part { return verdict.Part{Source: source, Value: value} }
+	for _, x := range []struct {
+		that, want string
+		parts      []verdict.Part
+		vars       map[string]any
+	}{
+		{`error.code == -32602`, "expected error.code == -32602; error.code is -32603",
+			[]verdict.Part{part("error.code", "-32603"), part("error.code == -32602", "false")}, nil},
+		{`error.code == -32602`, "expected error.code == -32602; there is no error",
+			[]verdict.Part{{Source: "error.code", Err: "there is no error"}, {Source: "error.code == -32602", Err: "there is no error"}}, nil},
+		{`has(error) || has(http) && http.status >= 400`, "there is no error",
+			[]verdict.Part{part("has(error)", "false"), part("has(http)", "false"), part("has(http) && http.status >= 400", "false")}, nil},
+		{`has(error) || has(http) && http.status >= 400`, "there is no error; http.status is 200",
+			[]verdict.Part{part("has(error)", "false"), part("has(http)", "true"), part("http.status", "200")}, map[string]any{"http": map[string]any{}}},
+		{`schema(result, it)`, `/content/1/type: found "a" (and 1 more)`,
+			[]verdict.Part{part("result", `{"content":[]}`), part("problems", `["/content/1/type: found \"a\"","/b"]`), part("schema(result, it)", "false")}, nil},
+		{`schema(result, it)`, `/content/1/type: found "a"`,
+			[]verdict.Part{part("problems", `["/content/1/type: found \"a\"","/content/2…`)}, nil},
+		{`has(it.type) && it.type in ["` + long + `"]`, `it.type is "resource_link"`,
+			[]verdict.Part{part("it", "{}"), part("has(it.type)", "true"), part("it.type", `"resource_link"`), part(`it.type in ["`+long+`"]`, "false"), part("revision", `"2024-11-05"`)}, nil},
+		{`unique(names)`, `expected unique(names); names is ["a","a"]`, []verdict.Part{part("names", `["a","a"]`), part("unique(names)", "false")}, nil},
+		{`"` + long + `" == revision`, "the check does not hold", []verdict.Part{part("revision", `"2024-11-05"`)}, nil},
+		{`error.code == 1`, "no answer came in time", nil, map[string]any{"timeout": true}},
+	} {
+		c := &script.Check{That: &script.Expr{Source: x.that}}
+		gomega.NewWithT(t).Expect(because(c, x.vars, &verdict.Evidence{Parts: x.parts})).To(gomega.Equal(x.want))
 	}
 }

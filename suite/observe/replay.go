@@ -14,7 +14,8 @@ type Context struct {
 	Transport string
 	Server    map[string]any // what the survey showed
 	Roles     map[string]any
-	Callable  []any // the tools that may be called, each with name, arguments and tool
+	Unfilled  map[string]string // why a role that the settings name is not filled
+	Callable  []any             // the tools that may be called, each with name, arguments and tool
 	Absent    map[string]any
 	Loopback  bool
 }

@@ -107,6 +107,9 @@ func meets(lib *script.Library, need string, c *observe.Context) (verdict.Status
 		if c.Roles[need] != nil {
 			return "", ""
 		}
+		if why := c.Unfilled[need]; why != "" {
+			return verdict.Untested, why
+		}
 		return verdict.Untested, fmt.Sprintf("no %s is known that plays %q (%s); %s", def.Kind, need, def.Does, def.Add)
 	}
 	path, undeclared := strings.CutPrefix(need, "!")

@@ -1,6 +1,6 @@
-// Package survey draws, from what the survey's exchanges saw, what later exchanges rely on: what the server
-// offers, which tools may be called and with which arguments, and who plays which role. It is pure: the player
-// uses it live, the judge on a transcript.
+// Package plan picks what applies to a target. From what the survey's exchanges saw it draws what later exchanges rely on:
+// what the server offers, which tools may be called and with which arguments, and who plays which role. It is pure: the
+// player uses it live, the judge on a transcript.
 package plan
 
 import (
@@ -153,22 +153,28 @@ func known(def *script.RoleDefinition, server map[string]any, name string) (scri
 
 // Roles fills the roles: from litmus.yaml, else from well-known fixtures that the server offers, else from what
 // the survey shows; tools only among callable. calls are the outcomes of the Calls exchange. A role that nothing
-// fills is absent.
-func Roles(lib *script.Library, server map[string]any, callable, calls []any, opts transcript.Options) map[string]any {
-	roles := map[string]any{}
+// fills is absent; unfilled says of those for which litmus.yaml names something that the server does not list
+// why they are. (A resource need not be listed: it may be one of a template's.)
+func Roles(lib *script.Library, server map[string]any, callable, calls []any, opts transcript.Options) (roles map[string]any, unfilled map[string]string) {
+	roles, unfilled = map[string]any{}, map[string]string{}
 	for _, def := range lib.Roles {
 		if def.Kind == "tool" && opts.CallTools == "none" {
 			continue
 		}
 		if r, ok := opts.Roles[def.Name]; ok {
-			roles[def.Name] = roleDoc(r.Name, r.URI, r.Arguments, find(server, def.Kind, r.Name, r.URI))
+			offered := find(server, def.Kind, r.Name, r.URI)
+			if offered == nil && r.URI == "" {
+				unfilled[def.Name] = fmt.Sprintf("the settings name %q as %s, but the server lists no such %s", r.Name, def.Name, def.Kind)
+				continue
+			}
+			roles[def.Name] = roleDoc(r.Name, r.URI, r.Arguments, offered)
 			continue
 		}
 		if r, ok := fill(def, server, callable, calls); ok {
 			roles[def.Name] = r
 		}
 	}
-	return roles
+	return roles, unfilled
 }
 
 func fill(def *script.RoleDefinition, server map[string]any, callable, calls []any) (map[string]any, bool) {
@@ -273,5 +279,5 @@ func Context(c *observe.Context, lib *script.Library, offer, calls map[string]an
 	if calls != nil {
 		outcomes, _ = calls["calls"].([]any)
 	}
-	c.Roles = Roles(lib, c.Server, c.Callable, outcomes, opts)
+	c.Roles, c.Unfilled = Roles(lib, c.Server, c.Callable, outcomes, opts)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/mcp-litmus/mcp-litmus/suite/observe"
@@ -28,6 +29,7 @@ type actor struct {
 	sessions map[string]*opened // by name; "" is the exchange's own
 	vars     map[string]any
 	listens  map[string]int // the newest listen stream, by session name
+	begin    func()         // lets the time of the step run
 }
 
 // take collects the events of all sessions of the exchange and closes those that it opened beside its own.
@@ -120,8 +122,12 @@ func (a *actor) step(st *script.Step, item int) error {
 	}
 	from := len(s.Events())
 	s.At(st.Number, item)
-	ctx, cancel := context.WithTimeout(a.ctx, a.bound(st, s))
+	ctx, begin, cancel := lateDeadline(a.ctx, a.bound(st, s))
 	defer cancel()
+	switch a.begin = begin; st.Verb {
+	case script.Await, script.Quiet, script.Close: // nothing of the author's is put into bytes
+		begin()
+	}
 	err := a.do(ctx, st, s)
 	if over := s.Overflow(); over != nil && err != nil {
 		err = over
@@ -142,6 +148,17 @@ func (a *actor) step(st *script.Step, item int) error {
 		a.vars[st.As] = observe.Step(st, own, nil)
 	}
 	return nil
+}
+
+// lateDeadline is a context whose time runs from begin on: what the suite itself does before, such as making a message of
+// a mebibyte on a busy machine, must not be taken off the server's time. Its cause is context.DeadlineExceeded.
+func lateDeadline(parent context.Context, bound time.Duration) (ctx context.Context, begin, cancel func()) {
+	ctx, end := context.WithCancelCause(parent)
+	stop := func() bool { return true }
+	begin = sync.OnceFunc(func() {
+		stop = time.AfterFunc(bound, func() { end(context.DeadlineExceeded) }).Stop
+	})
+	return ctx, begin, func() { stop(); end(nil) }
 }
 
 // bound is how long a step may wait. Until a process that was started bare has said something it may still be
@@ -227,6 +244,7 @@ func (a *actor) send(st *script.Step, s *opened, out transport.Outgoing) (int, e
 		}
 		out.Header = h
 	}
+	a.begin()
 	return s.Send(a.ctx, out)
 }
 

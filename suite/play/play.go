@@ -66,6 +66,7 @@ type player struct {
 	mu          sync.Mutex
 	run         *transcript.Run
 	problems    []string
+	settled     bool                          // which transport the target is spoken to over
 	unreachable bool                          // the target could not be started or connected to at all
 	idle        map[script.Revision][]*opened // shared sessions that nobody uses now
 	all         []*opened
@@ -110,6 +111,7 @@ func (p *player) open(ctx context.Context, r script.Revision, client script.Clie
 	if err != nil {
 		o.err = err
 		o.record.Events = append(o.record.Events, transcript.Event{Kind: transcript.Failure, At: time.Since(p.epoch), Note: err.Error()})
+		o.record.Opened = 1
 		return o
 	}
 	o.Session = s
@@ -118,6 +120,7 @@ func (p *player) open(ctx context.Context, r script.Revision, client script.Clie
 	}
 	if o.err != nil || !bare {
 		o.record.Events = append(o.record.Events, s.Take()...)
+		o.record.Opened = len(o.record.Events)
 	}
 	return o
 }
@@ -210,32 +213,26 @@ func (p *player) survey(ctx context.Context) []*observe.Context {
 	var usable []*observe.Context
 	failures := map[string][]string{} // revisions by why no session could be had
 	answered := ""
-	// Newest first and alone: it pays for the cold start, and tells early of a target that does not work.
-	for _, r := range slices.Backward(asked) {
-		if ctx.Err() != nil {
-			return nil
-		}
-		c, spoken, err := p.surveyAt(ctx, r)
+	for i, f := range slices.Backward(p.surveyAll(ctx, asked)) {
+		r := asked[i]
 		switch {
-		case err != nil:
-			failures[err.Error()] = append(failures[err.Error()], string(r))
-		case c == nil:
-			answered = spoken
+		case f == nil: // not tried any more
+		case f.err != nil:
+			failures[f.err.Error()] = append(failures[f.err.Error()], string(r))
+		case f.context == nil:
+			answered = f.spoken
 			if len(p.cfg.Options.Revisions) > 0 {
-				p.problem("the server does not speak revision %s: it answers with %s", r, spoken)
+				p.problem("the server does not speak revision %s: it answers with %s", r, f.spoken)
 			}
 		default:
-			usable = append(usable, c)
-		}
-		if p.unreachable {
-			break
+			usable = append(usable, f.context)
 		}
 	}
 	for _, why := range slices.Sorted(maps.Keys(failures)) {
 		slices.Sort(failures[why])
 		p.problem("no session at revision %s: %s", strings.Join(failures[why], " and "), why)
 	}
-	if len(usable) == 0 && len(failures) == 0 && len(p.problems) == 0 {
+	if len(usable) == 0 && len(failures) == 0 && len(p.problems) == 0 && ctx.Err() == nil {
 		p.problem("the server speaks none of the revisions that this version covers (%v): it answers with %s", asked, answered)
 	}
 	if len(usable) == 0 && len(failures) > 0 && !p.unreachable && ctx.Err() == nil {
@@ -244,6 +241,44 @@ func (p *player) survey(ctx context.Context) []*observe.Context {
 	}
 	slices.Reverse(usable)
 	return usable
+}
+
+// found is what a survey at one revision gave: a context, or the other revision that the server answered with, or why
+// no session could be had.
+type found struct {
+	context *observe.Context
+	spoken  string
+	err     error
+}
+
+// surveyAll surveys at each revision: at the newest first and alone, which pays for the cold start and tells early of a
+// target that does not work, then at the others side by side. What was not tried is nil.
+func (p *player) surveyAll(ctx context.Context, asked []script.Revision) []*found {
+	all := make([]*found, len(asked))
+	try := func(i int) {
+		f := &found{}
+		f.context, f.spoken, f.err = p.surveyAt(ctx, asked[i])
+		all[i] = f
+	}
+	newest := len(asked) - 1
+	try(newest)
+	p.settled = true
+	if p.unreachable {
+		return all
+	}
+	slots := make(chan struct{}, p.cfg.Jobs)
+	var others sync.WaitGroup
+	for i := range newest {
+		others.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			if ctx.Err() == nil {
+				try(i)
+			}
+		})
+	}
+	others.Wait()
+	return all
 }
 
 // revisions are those asked for, or all covered.
@@ -281,7 +316,11 @@ func (p *player) surveyAt(ctx context.Context, r script.Revision) (c *observe.Co
 		if p.fallBack(ctx, r, o) {
 			return p.surveyAt(ctx, r)
 		}
-		p.unreachable = slices.ContainsFunc(o.record.Events, func(e transcript.Event) bool { return e.Kind == transcript.Failure })
+		if slices.ContainsFunc(o.record.Events, func(e transcript.Event) bool { return e.Kind == transcript.Failure }) {
+			p.mu.Lock()
+			p.unreachable = true
+			p.mu.Unlock()
+		}
 		p.close(o)
 		return nil, "", o.err
 	}
@@ -290,7 +329,7 @@ func (p *player) surveyAt(ctx context.Context, r script.Revision) (c *observe.Co
 		return nil, o.Negotiated(), nil
 	}
 	c = p.context(r)
-	opening := slices.Clone(o.record.Events)
+	opening := o.record.Opening()
 	c.Server = plan.Server(c.Vars(nil, opening))
 	offer := p.surveyPlay(ctx, plan.Offer, c, o)
 	plan.Context(c, p.cfg.Library, offer, nil, p.cfg.Options)
@@ -305,7 +344,7 @@ func (p *player) surveyAt(ctx context.Context, r script.Revision) (c *observe.Co
 // Source: 2025-11-25, Transports, "Backwards Compatibility"; up to 2025-06-18 for any status from 400 to 499.
 func (p *player) fallBack(ctx context.Context, r script.Revision, refused *opened) bool {
 	target, ok := p.cfg.Target.(transport.Switcher)
-	if !ok || p.cfg.Target.Transport() != transport.StreamableHTTP || !slices.ContainsFunc(refused.record.Events, func(e transcript.Event) bool {
+	if !ok || p.settled || p.cfg.Target.Transport() != transport.StreamableHTTP || !slices.ContainsFunc(refused.record.Events, func(e transcript.Event) bool {
 		return e.Kind == transcript.Answer && slices.Contains([]int{400, 404, 405}, e.HTTP.Status)
 	}) {
 		return false
@@ -329,9 +368,9 @@ func (p *player) fallBack(ctx context.Context, r script.Revision, refused *opene
 func (p *player) surveyPlay(ctx context.Context, name string, c *observe.Context, o *opened) map[string]any {
 	ex := p.cfg.Library.Exchange(name)
 	if ex == nil {
-		return c.Vars(nil, o.record.Events)
+		return c.Vars(nil, o.record.Opening())
 	}
-	opening := slices.Clone(o.record.Events)
+	opening := o.record.Opening()
 	played := p.playIn(ctx, ex, c, o)
 	return observe.Replay(ex, c.Vars(nil, opening), played.Events, func(observe.Seen) {})
 }
@@ -461,7 +500,7 @@ func (p *player) playIn(ctx context.Context, ex *script.Exchange, c *observe.Con
 			break
 		}
 		o.record.Events = append(o.record.Events, o.Take()...)
-		a := &actor{player: p, ctx: ctx, c: c, ex: ex, sessions: map[string]*opened{"": o}, vars: c.Vars(ex.Client.Capabilities, o.record.Events)}
+		a := &actor{player: p, ctx: ctx, c: c, ex: ex, sessions: map[string]*opened{"": o}, vars: c.Vars(ex.Client.Capabilities, o.record.Opening())}
 		err := a.steps(ex.Steps, 0)
 		pl.Events = a.take()
 		if err != nil && !errors.Is(err, context.Canceled) {

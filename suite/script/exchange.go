@@ -68,6 +68,13 @@ func (r *reader) exchange(n *node, area string) *Exchange {
 	x.Needs = r.texts(n.get("needs"), "needs", r.need)
 	x.Transports = r.transports(n.get("transports"))
 	before := context(nil, "this is evaluated before the first step; say it in the checks instead")
+	known := before.refuse
+	before.refuse = func(name string) string {
+		if name == "handshake" {
+			return "`handshake` is not known when it is decided whether an exchange applies; use server, or when: at the check"
+		}
+		return known(name)
+	}
 	x.When = r.condition(n.get("when"), "when", before)
 	x.Given = r.condition(n.get("given"), "given", before)
 	x.Reason = r.text(n.get("reason"), n.pos, "reason", false)

@@ -39,7 +39,7 @@ type Cell struct {
 	Revision   string
 	Transport  string
 	Killed     []string // requirements that broke as the fault says
-	Missing    []string // requirements that the fault says it breaks, and that did not break
+	Missing    []string // requirements that the fault says it breaks, and that did not break, with what became of them
 	Collateral []string // requirements that broke although the fault does not say so, with the reason
 	Untested   []string // without a fault: requirements that the reference server gave no way to exercise
 	Problem    string   // why the run could not be made
@@ -53,12 +53,13 @@ func (c Cell) OK() bool {
 // Result is the whole matrix.
 type Result struct {
 	Cells    []Cell
+	Untried  []string // faults that ran nowhere, although what they break is in force somewhere: no exchange judges it
 	Unkilled []string // ids of requirements that an exchange judges and that no fault kills at any revision over any transport
 }
 
 // OK says whether every cell is, and every requirement has a fault that kills it.
 func (r Result) OK() bool {
-	return len(r.Unkilled) == 0 && !slices.ContainsFunc(r.Cells, func(c Cell) bool { return !c.OK() })
+	return len(r.Unkilled) == 0 && len(r.Untried) == 0 && !slices.ContainsFunc(r.Cells, func(c Cell) bool { return !c.OK() })
 }
 
 // Matrix runs the suite without a fault and with each, over each transport, at every covered revision. It stops
@@ -81,11 +82,17 @@ func Matrix(ctx context.Context, cfg Config) (Result, error) {
 	for _, t := range append(slices.Clone(cfg.Transports), transport.InMemory) {
 		tasks = append(tasks, task{nil, t})
 	}
+	var untried []string
 	for i := range cfg.Faults {
+		f, tried := &cfg.Faults[i], false
 		for _, t := range cfg.Transports {
-			if want := expectations(cfg, &cfg.Faults[i], t); len(want) > 0 {
-				tasks = append(tasks, task{&cfg.Faults[i], cheapest(cfg, &cfg.Faults[i], t, want)})
+			if want := expectations(cfg, f, t); len(want) > 0 {
+				tasks = append(tasks, task{f, cheapest(cfg, f, t, want)})
+				tried = true
 			}
+		}
+		if !tried && inForce(cfg, f) {
+			untried = append(untried, fmt.Sprintf("%s: the fault %s was tried nowhere: no exchange judges %s where it applies", f.Pos, f.Name, strings.Join(f.Breaks, " or ")))
 		}
 	}
 	results := make([][]Cell, len(tasks))
@@ -114,9 +121,21 @@ func Matrix(ctx context.Context, cfg Config) (Result, error) {
 	}
 	close(queue)
 	workers.Wait()
-	r := Result{Cells: slices.Concat(results...)}
+	r := Result{Cells: slices.Concat(results...), Untried: untried}
 	r.Unkilled = unkilled(cfg, r.Cells)
 	return r, ctx.Err()
+}
+
+// inForce says whether something that the fault breaks is in force at a covered revision at which the fault applies.
+func inForce(cfg Config, f *sabotage.Fault) bool {
+	for _, r := range script.Covered {
+		for _, id := range f.Breaks {
+			if f.AppliesTo("", string(r)) && cfg.Library.Requirement(id).InForce(r) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // check finds faults that name unknown requirements.
@@ -233,6 +252,9 @@ func try(ctx context.Context, cfg Config, f *sabotage.Fault, name string) []Cell
 			c.Problem = err.Error()
 		} else {
 			c.fill(o.Report, want[script.Revision(r)])
+			if f != nil && len(c.Missing) > 0 && name != transport.Stdio && f.Fired() == 0 && len(f.Flags) == 0 {
+				c.Missing = append(c.Missing, "(the fault never struck: its condition never held)")
+			}
 		}
 		cells = append(cells, c)
 	}
@@ -263,12 +285,33 @@ func (c *Cell) fill(report *verdict.Report, want []string) {
 		if broken[id] {
 			c.Killed = append(c.Killed, id)
 		} else {
-			c.Missing = append(c.Missing, id)
+			c.Missing = append(c.Missing, id+" ("+c.became(report, id)+")")
 		}
 	}
 	if c.Fault == "" && len(report.Problems) > 0 {
 		c.Problem = strings.Join(report.Problems, "; ")
 	}
+}
+
+// became says what became of a requirement that did not break: its verdicts in each exchange.
+func (c *Cell) became(report *verdict.Report, id string) string {
+	var out []string
+	for _, v := range report.Verdicts {
+		if v.Requirement != id || v.Revision != c.Revision {
+			continue
+		}
+		text := fmt.Sprintf("%s in %q", v.Status, v.Exchange)
+		if v.Reason != "" {
+			text += ": " + v.Reason
+		}
+		if !slices.Contains(out, text) {
+			out = append(out, text)
+		}
+	}
+	if len(out) == 0 {
+		return "not judged"
+	}
+	return strings.Join(out, "; ")
 }
 
 // unkilled lists the requirements that some exchange judges and no fault kills. One that is killed at one revision over

@@ -279,7 +279,7 @@ func (s *Session) wait(ctx context.Context, what string, done func() bool) error
 // await is wait; untilGone says whether the end of the conversation ends it.
 func (s *Session) await(ctx context.Context, what string, untilGone bool, done func() bool) error {
 	for {
-		over := ctx.Err() // before done: what came by the deadline counts, however late it is looked at
+		over := context.Cause(ctx) // before done: what came by the deadline counts, however late it is looked at
 		s.mu.Lock()
 		ok, gone, overflow, changed := done(), s.gone, s.overflow, s.changed
 		s.mu.Unlock()
@@ -365,11 +365,11 @@ func (s *Session) resume(ctx context.Context, stream int) (int, error) {
 	select {
 	case <-time.After(pause):
 	case <-ctx.Done():
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 			s.Record(transcript.Event{Kind: transcript.Timeout, Note: "the time to resume a stream"})
 			return 0, ErrTimeout
 		}
-		return 0, ctx.Err()
+		return 0, context.Cause(ctx)
 	}
 	return s.Send(context.WithoutCancel(ctx), transport.Outgoing{
 		Method: "GET", Hold: true, Header: map[string][]string{"Last-Event-ID": {last}, "Accept": {"text/event-stream"}, "Content-Type": nil},

@@ -77,8 +77,12 @@ type Session struct {
 	Negotiated string         `json:"negotiated,omitempty"` // the revision that the server answered with
 	Exchange   string         `json:"exchange,omitempty"`   // of a session that an exchange opened beside its own: the exchange
 	Name       string         `json:"name,omitempty"`       // and the name it gave the session, as in Event.In
+	Opened     int            `json:"opened,omitempty"`     // how many of Events are its opening, the handshake
 	Events     []Event        `json:"-"`                    // opening (step 0) and ending, without those of its plays
 }
+
+// Opening are the events of the session's handshake; none for a session that was opened bare.
+func (s *Session) Opening() []Event { return s.Events[:min(s.Opened, len(s.Events))] }
 
 // Play is one exchange carried out in a session.
 type Play struct {

@@ -25,10 +25,16 @@ func (r *Report) Known() int {
 	return n
 }
 
-// Judged is the number of verdicts that say something about the server: passes, failures and warnings.
+// Judged is the number of verdicts that say something about the server: passes, failures, warnings and notes.
 func (r *Report) Judged() int {
 	n := r.Count()
-	return n[Pass] + n[Fail] + n[Warn]
+	return n[Pass] + n[Fail] + n[Warn] + n[Note]
+}
+
+// Inapplicable says whether nothing was judged though the run was carried out: every check was skipped or untested.
+func (r *Report) Inapplicable() bool {
+	n := r.Count()
+	return r.Complete && len(r.Problems) == 0 && len(r.Verdicts) > 0 && n[Skip]+n[Untested] == len(r.Verdicts)
 }
 
 // Broken is the number of different requirements with status s (Fail or Warn) that the baseline does not expect.
@@ -55,10 +61,15 @@ func (r *Report) Settled() bool {
 }
 
 // Summary is what became of the run, in one line for people: "conforms", "does not conform: 3 MUST broken",
-// "nothing was judged", each with what qualifies it.
+// "nothing was judged", "nothing that was asked for applies to this server", each with what qualifies it.
 func (r *Report) Summary(strict bool) string {
 	musts, shoulds := r.Broken(Fail), r.Broken(Warn)
-	if r.Judged() == 0 {
+	switch {
+	case r.Inapplicable() && r.Count()[Untested] == 0:
+		return "nothing was judged: nothing that was asked for applies to this server"
+	case r.Inapplicable():
+		return "nothing was judged: this server gave no way to exercise what was asked for"
+	case r.Judged() == 0:
 		return qualified("nothing was judged", r.unsettled())
 	}
 	if !r.Conforms(strict) {

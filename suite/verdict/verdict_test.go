@@ -18,6 +18,8 @@ func TestOutcome(t *testing.T) {
 	known := Verdict{Requirement: "k", Status: Fail, Known: "issue 1"}
 	warn := Verdict{Requirement: "w", Status: Warn}
 	fault := Verdict{Requirement: "e", Status: Error}
+	skip := Verdict{Requirement: "s", Status: Skip}
+	note := Verdict{Requirement: "n", Status: Note}
 	untested := Verdict{Requirement: "u", Status: Untested}
 	stale := report(true, pass)
 	stale.Baseline = []string{"entry 1 matches nothing"}
@@ -28,7 +30,10 @@ func TestOutcome(t *testing.T) {
 		summary                   string
 	}{
 		{"empty", report(true), false, false, false, "nothing was judged"},
-		{"only untested", report(true, untested), false, false, false, "nothing was judged"},
+		{"only untested", report(true, untested, skip), false, false, false, "nothing was judged: this server gave no way to exercise what was asked for"},
+		{"only skipped", report(true, skip), false, false, false, "nothing was judged: nothing that was asked for applies to this server"},
+		{"skipped, and broken off", report(false, skip), false, false, false, "nothing was judged (the run did not reach its end)"},
+		{"advice that is not followed is a verdict", report(true, note), true, true, true, "conforms"},
 		{"only errors", report(true, fault), false, false, false, "nothing was judged (1 check could not be carried out)"},
 		{"passes", report(true, pass, untested), true, true, true, "conforms"},
 		{"warns", report(true, pass, warn), true, false, true, "conforms (1 SHOULD broken)"},
