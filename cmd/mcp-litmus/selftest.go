@@ -83,15 +83,17 @@ func selftestCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if len(over) < len(selftestTransports) {
+				r.Untried, r.Unkilled = nil, nil
+			}
+			if len(only) > 0 {
+				r.Unkilled = nil
+			}
 			for _, why := range r.Untried {
 				fmt.Fprintf(out, "FAIL %s\n", why)
 			}
-			if len(only) == 0 && len(over) == len(selftestTransports) {
-				for _, id := range r.Unkilled {
-					fmt.Fprintf(out, "FAIL no fault kills %s\n", id)
-				}
-			} else {
-				r.Unkilled = nil
+			for _, id := range r.Unkilled {
+				fmt.Fprintf(out, "FAIL no fault kills %s\n", id)
 			}
 			faulty := 0
 			for _, c := range r.Cells {
