@@ -25,13 +25,13 @@ selftest: build ## The kill matrix: every check can fail, and fails alone
 
 interop: build ## The suite on pinned real servers, against reviewed expectations (needs npm)
 	fixtures/interop/install.sh
-	MCP_LITMUS_INTEROP=1 $(GO) test -count=1 -timeout 20m ./fixtures/interop
+	MCP_LITMUS_INTEROP=1 $(GO) test -count=1 -timeout 60m ./fixtures/interop
 
 peer: build ## The official conformance suite on the reference server (needs npm)
 	fixtures/interop/peer.sh
 
 bench: build ## Speed and memory: against a raw replay, and beside the official suite
-	$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 30m ./suite/bench
+	$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 60m -v ./suite/bench
 
 fuzz: ## Fuzz each fuzz test for a short while
 	@for p in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do \

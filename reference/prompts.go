@@ -61,7 +61,9 @@ var prompts = []*prompt{
 	{
 		name: "test_prompt_with_image", title: "Prompt with a picture", description: "Shows a picture.",
 		messages: func(map[string]string) []object {
-			return []object{userSays(imageBlock()), userSays(textBlock("Please analyze the image above."))}
+			text := textBlock("Please analyze the image above.")
+			text["annotations"] = annotationsAt(rev2024November)
+			return []object{userSays(imageBlock()), userSays(text)}
 		},
 	},
 	{
@@ -82,6 +84,13 @@ var prompts = []*prompt{
 		name: "test_prompt_with_audio", title: "Prompt with a sound", description: "Plays a sound.", since: rev2025March,
 		messages: func(map[string]string) []object {
 			return []object{userSays(object{"type": "audio", "data": wavBase64, "mimeType": "audio/wav"})}
+		},
+	},
+	{
+		name: "test_prompt_with_link", title: "Prompt with a link", description: "Links to a resource.", since: rev2025June,
+		messages: func(map[string]string) []object {
+			return []object{userSays(object{"type": "resource_link", "uri": staticTextURI, "name": "static-text",
+				"mimeType": "text/plain", "annotations": annotationsAt(rev2025June)})}
 		},
 	},
 	{

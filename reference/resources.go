@@ -34,6 +34,7 @@ type template struct {
 	title       string
 	description string
 	mimeType    string
+	annotated   bool
 	icons       bool
 	text        func(values map[string]string) string
 	completions map[string]completion // by variable
@@ -86,7 +87,7 @@ var resources = []*resource{
 var templates = []*template{
 	{
 		uri: "test://template/{id}/data", name: "template-data", title: "Data by id", description: "Some data for any id.",
-		mimeType: "application/json", icons: true,
+		mimeType: "application/json", annotated: true, icons: true,
 		text: func(v map[string]string) string {
 			return string(encode(struct {
 				ID           string `json:"id"`
@@ -135,6 +136,9 @@ func (t *template) listed(rev revision) any {
 	o := object{"uriTemplate": t.uri, "name": t.name, "description": t.description, "mimeType": t.mimeType}
 	if rev.hasTitles() {
 		o["title"] = t.title
+	}
+	if t.annotated {
+		o["annotations"] = annotationsAt(rev)
 	}
 	if rev.hasIcons() && t.icons {
 		o["icons"] = icons

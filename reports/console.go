@@ -65,6 +65,8 @@ func (c *console) paint(st style, s string) string { return paint(c.o.Color, st,
 
 // text writes s behind a label, wrapped and aligned below its own beginning. s must be printable.
 func (c *console) text(label string, labelStyle style, s string, st style) {
+	trimmed := strings.TrimLeft(s, " ")
+	label, s = label+s[:len(s)-len(trimmed)], trimmed
 	margin := columns(label)
 	for i, line := range wrap(s, c.room(margin)) {
 		if i == 0 {
@@ -281,7 +283,12 @@ func (c *console) unplayed() {
 
 func (c *console) reasons(ls []lack) {
 	for _, l := range ls {
-		c.text("  - ", "", orNone(printable(l.reason), "(no reason was given)"), "")
+		// What to paste stands on a line of its own.
+		reason, add, found := strings.Cut(l.reason, "; add to litmus.yaml: ")
+		c.text("  - ", "", orNone(printable(reason), "(no reason was given)"), "")
+		if found {
+			c.text("    ", "", "add to litmus.yaml: "+printable(add), "")
+		}
 		c.text("    ", "", l.about(), dim)
 	}
 }

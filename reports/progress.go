@@ -103,7 +103,11 @@ func (p *Progress) Done(vs ...verdict.Verdict) {
 		p.draw(vs)
 		return
 	}
-	fmt.Fprintln(p.out, p.state(false))
+	line := "mcp-litmus: " + p.state(false)
+	if len(vs) > 0 && vs[0].Exchange != "" {
+		line += ", the last at " + printable(place(vs[0].Revision, vs[0].Transport)+": "+vs[0].Exchange)
+	}
+	fmt.Fprintln(p.out, line)
 }
 
 // RunDone tells that a revision over a transport is over. On a terminal it shows nothing of its own.
@@ -114,7 +118,7 @@ func (p *Progress) RunDone(run verdict.Run) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.last = p.now()
-	fmt.Fprintln(p.out, p.state(false)+"; finished "+printable(place(run.Revision, run.Transport)))
+	fmt.Fprintln(p.out, "mcp-litmus: "+p.state(false)+"; finished "+printable(place(run.Revision, run.Transport)))
 }
 
 // Finish ends the display: the live line goes away, since the report follows.
@@ -131,7 +135,7 @@ func (p *Progress) Finish() {
 }
 
 func (p *Progress) state(color bool) string {
-	s := fmt.Sprintf("%d/%d exchanges", p.done, p.total)
+	s := fmt.Sprintf("%d of %d exchanges", p.done, p.total)
 	for _, c := range tableColumns {
 		switch c.status {
 		case verdict.Fail, verdict.Warn, verdict.Error:

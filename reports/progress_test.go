@@ -24,7 +24,7 @@ func TestProgressInALog(t *testing.T) {
 	p, out, now := clocked(false, 5*time.Second)
 	p.Start(40)
 	for i := range 20 {
-		v := verdict.Verdict{Status: verdict.Pass}
+		v := verdict.Verdict{Status: verdict.Pass, Revision: "2025-11-25", Transport: "stdio", Exchange: "ping"}
 		if i == 3 {
 			v.Status = verdict.Fail
 		}
@@ -34,8 +34,8 @@ func TestProgressInALog(t *testing.T) {
 	p.RunDone(verdict.Run{Revision: "2025-11-25", Transport: "stdio"})
 	p.Finish()
 	g.Expect(out.String()).To(gomega.Equal(strings.Join([]string{
-		"5/40 exchanges, 1 fail", "10/40 exchanges, 1 fail", "15/40 exchanges, 1 fail", "20/40 exchanges, 1 fail",
-		"20/40 exchanges, 1 fail; finished 2025-11-25 over stdio", ""}, "\n")))
+		"mcp-litmus: 5 of 40 exchanges, 1 fail, the last at 2025-11-25 over stdio: ping", "mcp-litmus: 10 of 40 exchanges, 1 fail, the last at 2025-11-25 over stdio: ping", "mcp-litmus: 15 of 40 exchanges, 1 fail, the last at 2025-11-25 over stdio: ping", "mcp-litmus: 20 of 40 exchanges, 1 fail, the last at 2025-11-25 over stdio: ping",
+		"mcp-litmus: 20 of 40 exchanges, 1 fail; finished 2025-11-25 over stdio", ""}, "\n")))
 }
 
 func TestProgressOnATerminal(t *testing.T) {
@@ -50,8 +50,8 @@ func TestProgressOnATerminal(t *testing.T) {
 	p.Finish()
 	drawn := strings.Split(out.String(), "\r\x1b[K")
 	g.Expect(drawn).To(gomega.HaveLen(4), "%q", out)
-	g.Expect(drawn[1]).To(gomega.ContainSubstring("0/2 exchanges"))
-	g.Expect(drawn[2]).To(gomega.ContainSubstring("2/2 exchanges, 1 warn  2025-11-25"))
+	g.Expect(drawn[1]).To(gomega.ContainSubstring("0 of 2 exchanges"))
+	g.Expect(drawn[2]).To(gomega.ContainSubstring("2 of 2 exchanges, 1 warn  2025-11-25"))
 	g.Expect(drawn[3]).To(gomega.BeEmpty(), "the line goes away")
 	for _, d := range drawn {
 		g.Expect(columns(d)).To(gomega.BeNumerically("<", 60))
@@ -69,7 +69,7 @@ func TestProgressFromManyGoroutinesAndNil(t *testing.T) {
 	}
 	wg.Wait()
 	p.Finish()
-	gomega.NewWithT(t).Expect(out.String()).To(gomega.HaveSuffix("50/50 exchanges, 50 error\n"))
+	gomega.NewWithT(t).Expect(out.String()).To(gomega.HaveSuffix("50 of 50 exchanges, 50 error\n"))
 	var none *Progress
 	none.Start(1)
 	none.Done()

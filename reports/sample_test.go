@@ -68,13 +68,13 @@ func sample() *verdict.Report {
 		for _, id := range []string{"tools.call.is-error", "tools.call.is-error-content"} {
 			add(at(verdict.Verdict{
 				Requirement: id, Exchange: "a tool that fails", Area: "server/tools", Level: "SHOULD", Status: verdict.Untested,
-				Reason: "no tool is known to fail: name one under roles: failing-tool: in litmus.yaml",
+				Reason: "no known tool fails; add to litmus.yaml: roles: {failing-tool: {name: …, arguments: {…}}}",
 				Text:   "A failure of the tool itself is told in the result.", Spec: "server/tools#error-handling",
 			}))
 		}
 		add(at(verdict.Verdict{
 			Requirement: "resources.read.binary", Exchange: "read a binary resource", Area: "server/resources", Level: "MUST", Status: verdict.Untested,
-			Reason: "no binary resource was found: name one under roles: binary-resource: in litmus.yaml",
+			Reason: "no known resource is binary; add to litmus.yaml: roles: {binary-resource: {uri: …}}",
 			Text:   "Binary contents are base64.", Spec: "server/resources#resource-contents",
 		}))
 	}

@@ -145,13 +145,18 @@ func breakAt(line string, max int) int {
 		tail = len(line) - end
 	}
 	word := line[space+1 : end+tail] // what stands across the end of the line
-	comma := strings.LastIndexByte(line[:end], ',') + 1
+	comma := 0
+	for i := range line[:end] { // not the one of 1,234
+		if line[i] == ',' && !unicode.IsDigit(rune(line[i+1])) {
+			comma = i + 1
+		}
+	}
 	switch {
 	case space > indent && (columns(word) <= max || whole(word)):
 		return space
 	case whole(word):
 		return end + tail
-	case comma > end/2:
+	case comma > end/2 && comma > space:
 		return comma
 	case space > end/2:
 		return space

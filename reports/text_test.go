@@ -50,6 +50,7 @@ func TestWrap(t *testing.T) {
 		{"a longest-word-of-all", 12, []string{"a longest-wo", "rd-of-all"}},
 		{"a word-that-fits", 14, []string{"a", "word-that-fits"}},
 		{`{"a":"bcd","e":"fgh/ijk","l":1}`, 20, []string{`{"a":"bcd",`, `"e":"fgh/ijk","l":1}`}},
+		{`{"a":1 … 3,551 cut … {"bbbbbbbbbbbbbbbbbbbbbbbb":1}`, 26, []string{`{"a":1 … 3,551 cut …`, `{"bbbbbbbbbbbbbbbbbbbbbbbb`, `":1}`}},
 		{"  a = bcdefghijkl", 12, []string{"  a =", "bcdefghijkl"}},
 		{"漢漢漢", 4, []string{"漢漢", "漢"}},
 		{"漢漢", 1, []string{"漢", "漢"}},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/onsi/gomega"
 
@@ -164,6 +165,42 @@ func TestAnInterruptedRunKeepsWhatWasJudged(t *testing.T) {
 	n := o.Report.Count()
 	if o.Report.Complete || n[verdict.Pass] == 0 || n[verdict.Error] == 0 {
 		t.Errorf("complete: %v, counts: %v; wanted passes of what was played and errors for the rest", o.Report.Complete, n)
+	}
+}
+
+// The call would run for a minute: a step that waited for it would end with a timeout.
+func TestARequestNeedNotBeWaitedFor(t *testing.T) {
+	own := fstest.MapFS{"own.yaml": {Data: []byte(`
+- id: own.sent
+  level: MUST
+  since: 2024-11-05
+  text: What runs does not keep others from being answered.
+  spec: basic#x
+`)}, "call.yaml": {Data: []byte(`
+- exchange: ask something else while a call runs
+  session: own
+  steps:
+    - request: tools/call
+      id: litmus-slow
+      params: {name: slow, arguments: {duration: 60000}}
+      until: sent
+      as: call
+    - request: ping
+      checks:
+        own.sent: has(result) && !call.timeout && !has(call.reply)
+    - notify: notifications/cancelled
+      params: {requestId: "${call.sent.id}"}
+`)}}
+	for name, target := range map[string]suite.Target{"in memory": pipe(), "over HTTP": web()} {
+		t.Run(name, func(t *testing.T) {
+			o, err := suite.Run(t.Context(), target, suite.Exchanges(own), suite.Select("own.sent"), suite.Revisions("2025-11-25"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(o.Report.Verdicts) != 1 || o.Report.Verdicts[0].Status != verdict.Pass {
+				t.Errorf("the verdicts are %v; one pass was wanted", o.Report.Verdicts)
+			}
+		})
 	}
 }
 

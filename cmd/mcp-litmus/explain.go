@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/agnivade/levenshtein"
 	"github.com/spf13/cobra"
@@ -16,10 +18,16 @@ import (
 
 func explainCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "explain REQUIREMENT",
-		Short:   "Tell all about a requirement: words, levels, where it is stated, what proves and what breaks it",
-		Example: "  mcp-litmus explain tools.call.unknown-tool",
-		Args:    cobra.ExactArgs(1),
+		Use:   "explain REQUIREMENT|FAULT",
+		Short: "Tell all about a requirement: words, levels, where it is stated, what proves and what breaks it; or about a fault",
+		Example: `  mcp-litmus explain tools.call.unknown-tool
+  mcp-litmus explain unknown-tool-is-a-result`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return errors.New("name one requirement or fault, as in mcp-litmus explain tools.call.unknown-tool; mcp-litmus list lists the requirements")
+			}
+			return nil
+		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			lib, err := script.Default()
 			if err != nil {
@@ -32,16 +40,27 @@ func explainCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			q := lib.Requirement(args[0])
-			if q == nil {
-				return fmt.Errorf("there is no requirement %q%s; mcp-litmus list lists them", args[0], didYouMean(args[0], ids(lib)))
-			}
 			faults, err := sabotage.All()
 			if err != nil {
 				return err
 			}
-			explain(cmd.OutOrStdout(), lib, q, faults)
-			return nil
+			if q := lib.Requirement(args[0]); q != nil {
+				explain(cmd.OutOrStdout(), lib, q, faults)
+				return nil
+			}
+			known := ids(lib)
+			for _, f := range faults {
+				if f.Name == args[0] {
+					explainFault(cmd.OutOrStdout(), lib, f)
+					return nil
+				}
+				known = append(known, f.Name)
+			}
+			hint := didYouMean(args[0], known)
+			if hint == "" {
+				hint = "; mcp-litmus list lists the requirements"
+			}
+			return fmt.Errorf("there is no requirement or fault %q%s", args[0], hint)
 		},
 	}
 }
@@ -73,9 +92,9 @@ func didYouMean(word string, known []string) string {
 }
 
 func explain(w io.Writer, lib *script.Library, q *script.Requirement, faults []sabotage.Fault) {
-	fmt.Fprintf(w, "%s\n\n  %s\n\n", q.ID, q.Text)
+	fmt.Fprintf(w, "%s\n\n%s\n\n", q.ID, fold("  "+q.Text, "  "))
 	if q.Note != "" {
-		fmt.Fprintf(w, "  Read as: %s\n\n", q.Note)
+		fmt.Fprintf(w, "%s\n\n", fold("  Read as: "+q.Note, "    "))
 	}
 	for _, r := range script.Revisions {
 		if !q.InForce(r) {
@@ -93,8 +112,9 @@ func explain(w io.Writer, lib *script.Library, q *script.Requirement, faults []s
 	}
 	fmt.Fprintf(w, "\n  Stated in %s:%d\n", q.Pos.File, q.Pos.Line)
 	if q.Untestable != "" {
-		fmt.Fprintf(w, "\n  It cannot be tested from outside: %s\n", q.Untestable)
+		fmt.Fprintf(w, "\n%s\n", fold("  It cannot be tested from outside: "+q.Untestable, "    "))
 	}
+	proven, broken := false, false
 	for _, ex := range lib.Exchanges {
 		var checks []*script.Check
 		for _, c := range ex.AllChecks() {
@@ -105,6 +125,7 @@ func explain(w io.Writer, lib *script.Library, q *script.Requirement, faults []s
 		if len(checks) == 0 {
 			continue
 		}
+		proven = true
 		fmt.Fprintf(w, "\n  Proven by the exchange %q\n", ex.Name)
 		for _, c := range checks {
 			fmt.Fprintf(w, "    %s:%d\n", c.Pos.File, c.Pos.Line)
@@ -118,9 +139,50 @@ func explain(w io.Writer, lib *script.Library, q *script.Requirement, faults []s
 			}
 		}
 	}
+	if !proven && q.Untestable == "" {
+		fmt.Fprint(w, "\n  No exchange proves it.\n")
+	}
 	for _, f := range faults {
 		if slices.Contains(f.Breaks, q.ID) {
-			fmt.Fprintf(w, "\n  Broken by the fault %s\n    %s\n", f.Name, f.Why)
+			broken = true
+			fmt.Fprintf(w, "\n  Broken by the fault %s\n%s\n", f.Name, fold("    "+f.Why, "    "))
 		}
 	}
+	if proven && !broken {
+		fmt.Fprint(w, "\n  No fault breaks it.\n")
+	}
+}
+
+func explainFault(w io.Writer, lib *script.Library, f sabotage.Fault) {
+	fmt.Fprintf(w, "%s, a fault of the reference server\n\n%s\n\n", f.Name, fold("  "+f.Why, "  "))
+	fmt.Fprintf(w, "  On %s\n  Stated in faults/%s\n", strings.Join(f.On, ", "), f.Pos)
+	for _, id := range f.Breaks {
+		text := ""
+		if q := lib.Requirement(id); q != nil {
+			text = "\n" + fold("    "+q.Text, "    ")
+		}
+		fmt.Fprintf(w, "\n  Breaks %s%s\n", id, text)
+	}
+	if len(f.Breaks) == 0 {
+		fmt.Fprint(w, "\n  Breaks nothing: with it, every requirement is met.\n")
+	}
+	fmt.Fprintf(w, "\n  mcp-litmus selftest --fault %s shows it\n", f.Name)
+}
+
+// fold breaks text at spaces into lines of at most 100 characters; those after the first begin with indent.
+func fold(text, indent string) string {
+	const width = 100
+	line := text[:len(text)-len(strings.TrimLeft(text, " "))]
+	var lines []string
+	for i, word := range strings.Fields(text) {
+		switch {
+		case i == 0:
+			line += word
+		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width:
+			lines, line = append(lines, line), indent+word
+		default:
+			line += " " + word
+		}
+	}
+	return strings.Join(append(lines, line), "\n")
 }

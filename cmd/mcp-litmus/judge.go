@@ -31,6 +31,9 @@ verdicts, as long as the catalogue is the same one.`,
 				return fmt.Errorf("the transcript cannot be read: %w", err)
 			}
 			defer f.Close()
+			if info, err := f.Stat(); err == nil && info.IsDir() {
+				return fmt.Errorf("%s is a folder; name the transcript in it", args[0])
+			}
 			var opts []suite.Option
 			extra, err := exchangeFolders(folders)
 			if err != nil {

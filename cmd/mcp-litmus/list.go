@@ -21,7 +21,7 @@ func listCommand() *cobra.Command {
 		Short: "List the requirements, exchanges or roles of the catalogue",
 		Example: `  mcp-litmus list --revision 2025-11-25 --select 'tools && MUST'
   mcp-litmus list --roles`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			lib, err := script.Default()
 			if err != nil {
@@ -51,7 +51,7 @@ func listCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringSliceVar(&revisions, "revision", nil, "only what is in force at one of these `REVISIONS`")
-	f.StringVar(&filter, "select", "", "only what this label `FILTER` wants, such as 'tools && MUST'")
+	f.StringVar(&filter, "select", "", "only what this label `FILTER` wants, such as 'tools && MUST' (docs/litmus-yaml.md: Selecting)")
 	f.BoolVar(&exchanges, "exchanges", false, "list the exchanges and what each proves")
 	f.BoolVar(&roles, "roles", false, "list the roles that tools, prompts and resources can play (for litmus.yaml)")
 	cmd.MarkFlagsMutuallyExclusive("exchanges", "roles")
@@ -92,6 +92,14 @@ func listRequirements(w io.Writer, lib *script.Library, at []script.Revision, wa
 	return listed
 }
 
+// noArguments refuses arguments, in words.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%s takes no argument such as %q; see %s --help", cmd.CommandPath(), args[0], cmd.CommandPath())
+	}
+	return nil
+}
+
 // overAny says whether f holds for a transport that a target may have.
 func overAny(f func(transport string) bool) bool {
 	return f(transport.Stdio) || f(transport.StreamableHTTP) || f(transport.InMemory)
@@ -124,8 +132,8 @@ func listExchanges(w io.Writer, lib *script.Library) {
 }
 
 func listRoles(w io.Writer, lib *script.Library) {
-	fmt.Fprintln(w, "ROLE\tKIND\tDOES\tIN LITMUS.YAML")
+	fmt.Fprintln(w, "ROLE\tKIND\tDOES; TO GIVE IN LITMUS.YAML UNDER roles:")
 	for _, r := range lib.Roles {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Name, r.Kind, r.Does, r.Add)
+		fmt.Fprintf(w, "%s\t%s\t%s;\n\t\t%s\n", r.Name, r.Kind, r.Does, r.Add)
 	}
 }

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"strconv"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mcp-litmus/mcp-litmus/suite"
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
@@ -80,16 +82,39 @@ func root() *cobra.Command {
 		Short:         "Tell which requirements of the Model Context Protocol a server meets",
 		SilenceUsage:  true,
 		SilenceErrors: true,
+		Version:       suite.Version,
 	}
+	cmd.SetVersionTemplate("mcp-litmus {{.Version}}\n")
+	cmd.SetFlagErrorFunc(flagError)
 	cmd.AddCommand(runCommand(), judgeCommand(), selftestCommand(), listCommand(), explainCommand(), versionCommand())
 	return cmd
+}
+
+// flagError says what is wrong with a flag and what to write.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var invalid *pflag.InvalidValueError
+	help := cmd.CommandPath() + " --help"
+	switch {
+	case errors.As(err, &unknown):
+		var known []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
+		return fmt.Errorf("%w%s; see %s", err, didYouMean("--"+unknown.GetSpecifiedName(), known), help)
+	case errors.As(err, &invalid) && invalid.GetFlag().Value.Type() == "duration":
+		text := fmt.Sprintf("--%s %s is no time", invalid.GetFlag().Name, invalid.GetValue())
+		if _, number := strconv.ParseFloat(invalid.GetValue(), 64); number == nil {
+			return fmt.Errorf("%s; write %ss", text, invalid.GetValue())
+		}
+		return fmt.Errorf("%s; write for example 10s, 500ms or 2m", text)
+	}
+	return fmt.Errorf("%w; see %s", err, help)
 }
 
 func versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Tell the version of the suite and of its catalogue",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			lib, err := script.Default()
 			if err != nil {

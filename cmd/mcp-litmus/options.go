@@ -39,16 +39,16 @@ type runOptions struct {
 
 func (o *runOptions) register(f *pflag.FlagSet) {
 	f.StringVar(&o.config, "config", "", "settings `FILE` (default: litmus.yaml in this folder, when there is one)")
-	f.StringVar(&o.url, "url", "", "the server's endpoint; with a COMMAND, the command is started first and the URL driven")
-	f.StringVar(&o.transport, "transport", "", "what the URL speaks: auto finds out, streamable-http, or http+sse of 2024-11-05 (default auto)")
+	f.StringVar(&o.url, "url", "", "the server's endpoint `URL`; with a COMMAND, the command is started first and the URL driven")
+	f.StringVar(&o.transport, "transport", "", "`TRANSPORT` of the URL: streamable-http, http+sse (of 2024-11-05), or auto, which finds out (default auto)")
 	f.StringArrayVar(&o.headers, "header", nil, "`NAME:VALUE` sent with every HTTP request; may be repeated; never shown in reports")
 	f.StringArrayVar(&o.env, "env", nil, "`NAME=VALUE` for the server's process; may be repeated; never shown in reports")
 	f.StringVar(&o.cwd, "cwd", "", "`DIR` to start the server in")
 	f.StringVar(&o.cacert, "cacert", "", "PEM `FILE` of certificates to trust beside the system's")
 	f.BoolVar(&o.insecure, "insecure", false, "do not verify the server's certificate")
 	f.StringSliceVar(&o.revisions, "revision", nil, "judge at these `REVISIONS`, or all (default: every one that the server speaks)")
-	f.StringVar(&o.selection, "select", "", "judge only what this label `FILTER` wants, such as 'tools && MUST'")
-	f.StringVar(&o.callTools, "call-tools", "", "which tools may be called: safe (annotated read-only, allowed, well known), all, or none (default safe)")
+	f.StringVar(&o.selection, "select", "", "judge only what this label `FILTER` wants, such as 'tools && MUST' (docs/litmus-yaml.md: Selecting)")
+	f.StringVar(&o.callTools, "call-tools", "", "tools that may be called, `safe|all|none`; safe: annotated read-only, allowed or well known (default safe)")
 	f.DurationVar(&o.timeout, "timeout", 0, "bound of each wait for the server (default 10s)")
 	f.DurationVar(&o.startTimeout, "start-timeout", 0, "bound of the start of the server and of each handshake (default 30s)")
 	f.IntVar(&o.jobs, "jobs", 0, "exchanges played side by side (default 4)")
@@ -85,8 +85,18 @@ func (o *runOptions) settings(f *pflag.FlagSet, args []string) (*config.Config, 
 	case o.transport != "" && c.Target.URL == "":
 		return nil, errors.New("--transport is about a URL, and none is given; a command without one is spoken to over stdio")
 	}
+	cwdIs := "target: cwd in " + c.Path
 	if o.cwd != "" {
-		c.Target.Cwd = o.cwd
+		c.Target.Cwd, cwdIs = o.cwd, "--cwd"
+	}
+	// Starting a program in such a folder would blame the program.
+	if info, err := os.Stat(c.Target.Cwd); c.Target.Cwd != "" && len(c.Target.Command) > 0 {
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("the folder %s (%s) does not exist", c.Target.Cwd, cwdIs)
+		case !info.IsDir():
+			return nil, fmt.Errorf("%s (%s) is no folder", c.Target.Cwd, cwdIs)
+		}
 	}
 	if o.cacert != "" {
 		c.Target.CACert = o.cacert

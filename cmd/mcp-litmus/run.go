@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-litmus/mcp-litmus/fixtures"
 	"github.com/mcp-litmus/mcp-litmus/reports"
 	"github.com/mcp-litmus/mcp-litmus/suite"
 	"github.com/mcp-litmus/mcp-litmus/suite/config"
@@ -26,6 +27,8 @@ func runCommand() *cobra.Command {
 
 The server is a COMMAND that talks over stdio, a URL that talks Streamable HTTP or the older HTTP+SSE, or both: then the
 command is started, the URL driven, and the command stopped. Without either, litmus.yaml names it, or the embedded reference server is judged.
+
+Revisions that this version judges: ` + revisionsJudged() + `.
 
 Exit codes: 0 the server conforms, 1 it does not, 2 wrong usage or files, 3 the run could not be carried out.`,
 		Example: `  mcp-litmus run -- node server.js
@@ -43,6 +46,15 @@ Exit codes: 0 the server conforms, 1 it does not, 2 wrong usage or files, 3 the 
 	}
 	o.register(cmd.Flags())
 	return cmd
+}
+
+// revisionsJudged is "2024-11-05, 2025-11-25".
+func revisionsJudged() string {
+	var names []string
+	for _, r := range script.Covered {
+		names = append(names, string(r))
+	}
+	return strings.Join(names, ", ")
 }
 
 // commandAfterDash accepts arguments only after --, so that the server's flags are not taken for ours.
@@ -126,10 +138,8 @@ func suiteOptions(o *runOptions, c *config.Config) ([]suite.Option, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(folders) == 0 { // which may define roles of their own
-		if err := checkRoles(c); err != nil {
-			return nil, err
-		}
+	if err := checkRoles(c, folders); err != nil {
+		return nil, err
 	}
 	for _, f := range folders {
 		opts = append(opts, suite.Exchanges(f))
@@ -137,17 +147,19 @@ func suiteOptions(o *runOptions, c *config.Config) ([]suite.Option, error) {
 	return opts, nil
 }
 
-// checkRoles tells of roles that there are not, with their place in litmus.yaml.
-func checkRoles(c *config.Config) error {
+// checkRoles tells of roles that there are not, or that cannot be played so, with their place in litmus.yaml.
+func checkRoles(c *config.Config, folders []fs.FS) error {
+	if len(c.Roles) == 0 {
+		return nil
+	}
 	lib, err := script.Default()
+	if len(folders) > 0 { // which may define roles of their own
+		lib, err = script.Load(fixtures.FS, folders...)
+	}
 	if err != nil {
 		return err
 	}
-	var known []string
-	for _, r := range lib.Roles {
-		known = append(known, r.Name)
-	}
-	return c.CheckRoles(known)
+	return c.CheckRoles(lib.Roles)
 }
 
 func exchangeFolders(names []string) ([]fs.FS, error) {

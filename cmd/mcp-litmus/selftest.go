@@ -27,7 +27,7 @@ func selftestCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "selftest",
 		Short: "Prove that each check can fail: run the suite on the reference server, with each fault",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			lib, err := script.Default()
 			if err != nil {

@@ -2,6 +2,7 @@ package sabotage
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -128,10 +129,14 @@ func Find(names ...string) ([]Fault, error) {
 		for i, f := range all {
 			known[i] = f.Name
 		}
-		unknown = append(unknown, fmt.Sprintf("no fault is named %q%s", name, didYouMean(name, known)))
+		hint := didYouMean(name, known)
+		if hint == "" {
+			hint = "; the names stand in fixtures/faults"
+		}
+		unknown = append(unknown, fmt.Sprintf("no fault is named %q%s", name, hint))
 	}
 	if unknown != nil {
-		return nil, fmt.Errorf("%s; the names stand in fixtures/faults", strings.Join(unknown, "; "))
+		return nil, errors.New(strings.Join(unknown, "\n"))
 	}
 	return found, nil
 }

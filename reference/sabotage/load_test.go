@@ -147,7 +147,7 @@ func TestEmbeddedFaults(t *testing.T) {
 		t.Errorf("found %+v", found)
 	}
 	_, err = Find(all[0].Name, all[0].Name+"x", "zzzzzz")
-	want := `no fault is named "` + all[0].Name + `x"; did you mean "` + all[0].Name + `"?; no fault is named "zzzzzz"; the names stand in fixtures/faults`
+	want := `no fault is named "` + all[0].Name + `x"; did you mean "` + all[0].Name + `"?` + "\n" + `no fault is named "zzzzzz"; the names stand in fixtures/faults`
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}

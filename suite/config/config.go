@@ -252,12 +252,26 @@ func (c *Config) readRoles(r *reader, v *value) {
 	}
 }
 
-// CheckRoles says which roles of the file are none of the known ones, with file:line:column and what may be meant.
-func (c *Config) CheckRoles(known []string) error {
+// CheckRoles says which roles of the file are none of the known ones or are played by a thing of another kind, with
+// file:line:column, what may be meant and what to write.
+func (c *Config) CheckRoles(known []*script.RoleDefinition) error {
 	var m mistakes
+	names := make([]string, len(known))
+	for i, def := range known {
+		names[i] = def.Name
+	}
 	for name, at := range c.rolePositions {
-		if !slices.Contains(known, name) {
-			m.add(at, "there is no role %q%s", name, didYouMean(name, known))
+		i := slices.Index(names, name)
+		if i < 0 {
+			m.add(at, "there is no role %q%s", name, didYouMean(name, names))
+			continue
+		}
+		byURI := known[i].Kind == "resource" || known[i].Kind == "template"
+		switch {
+		case byURI && c.Roles[name].Name != "":
+			m.add(at, "%s is a %s: give uri:, not name:", name, known[i].Kind)
+		case !byURI && c.Roles[name].URI != "":
+			m.add(at, "%s is a %s: give name: (and arguments:), not uri:", name, known[i].Kind)
 		}
 	}
 	return m.err()

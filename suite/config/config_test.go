@@ -221,8 +221,20 @@ func TestCheckRoles(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c, err := read("litmus.yaml", []byte("roles:\n  faling-tool: {name: a}\n  slow-tool: {name: b}\n"), env(nil))
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	g.Expect(c.CheckRoles([]string{"failing-tool", "slow-tool"})).To(gomega.MatchError(`litmus.yaml:2:3: there is no role "faling-tool"; did you mean "failing-tool"?`))
-	g.Expect(c.CheckRoles([]string{"faling-tool", "slow-tool"})).To(gomega.Succeed())
+	known := func(names ...string) (out []*script.RoleDefinition) {
+		for _, name := range names {
+			_, kind, _ := strings.Cut(name, "-")
+			out = append(out, &script.RoleDefinition{Name: name, Kind: kind})
+		}
+		return out
+	}
+	g.Expect(c.CheckRoles(known("failing-tool", "slow-tool"))).To(gomega.MatchError(`litmus.yaml:2:3: there is no role "faling-tool"; did you mean "failing-tool"?`))
+	g.Expect(c.CheckRoles(known("faling-tool", "slow-tool"))).To(gomega.Succeed())
+	c, err = read("litmus.yaml", []byte("roles:\n  failing-tool: {uri: x}\n  text-resource: {name: b}\n"), env(nil))
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(c.CheckRoles(known("failing-tool", "text-resource"))).To(gomega.MatchError(gomega.And(
+		gomega.ContainSubstring(`litmus.yaml:2:3: failing-tool is a tool: give name: (and arguments:), not uri:`),
+		gomega.ContainSubstring(`litmus.yaml:3:3: text-resource is a resource: give uri:, not name:`))))
 }
 
 func schemaErrors(t *testing.T, text string) []gojsonschema.ResultError {

@@ -121,6 +121,7 @@ func (w *watch) conversation(moments []moment) {
 		streams[m.Stream] = append(streams[m.Stream], m.Event)
 	}
 	posts, statuses := map[int]transcript.Event{}, map[int]int{}
+	broken := map[int]bool{} // streams whose request broke the protocol on purpose
 	resumed, carriers := map[int]int{}, map[string]int{} // streams that continue another; streams by event id
 	resumes, seen := map[int]bool{}, map[string]bool{}   // streams that were asked to resume; messages by their bytes
 	var lines []map[string]any
@@ -133,7 +134,7 @@ func (w *watch) conversation(moments []moment) {
 			gone = true
 		case transcript.Send:
 			if e.Stream > 0 {
-				posts[e.Stream] = e
+				posts[e.Stream], broken[e.Stream] = e, malformed
 				if last := http.Header(e.HTTP.Headers).Get("Last-Event-Id"); last != "" {
 					resumed[e.Stream] = carriers[last]
 					resumes[e.Stream] = true
@@ -181,7 +182,7 @@ func (w *watch) conversation(moments []moment) {
 			doc := place
 			maps.Copy(doc, HTTP(posts[e.Stream], streams[e.Stream]))
 			sent := wire.Read(posts[e.Stream].Data)
-			doc["sent"], doc["sentKind"], doc["malformed"] = sent.Value, string(sent.Kind), malformed
+			doc["sent"], doc["sentKind"], doc["malformed"] = sent.Value, string(sent.Kind), malformed || broken[e.Stream]
 			w.answers = append(w.answers, doc)
 		case transcript.Exit:
 			gone = true

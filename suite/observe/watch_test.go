@@ -164,3 +164,19 @@ func TestWatchKnowsRedelivery(t *testing.T) {
 	g.Expect(docs(t, seen, "messages")).To(gomega.HaveLen(2))
 	g.Expect(docs(t, seen, "requests")[0]).To(gomega.HaveKeyWithValue("replies", int64(1)))
 }
+
+func TestWatchKnowsWhatALateAnswerIsTo(t *testing.T) {
+	g := gomega.NewWithT(t)
+	late := answered(1, 200)
+	late.Step, late.At = 0, 1
+	seen := observe.Watch("2025-11-25", []observe.Stretch{
+		{Session: 1, Events: []transcript.Event{late}}, // how the session ended
+		{Name: "x", Session: 1, Malformed: map[int]bool{1: true}, Events: []transcript.Event{
+			posted(1, "POST", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, nil),
+		}},
+	})
+	answer := docs(t, seen, "answers")[0]
+	g.Expect(answer).To(gomega.HaveKeyWithValue("method", "POST"))
+	g.Expect(answer).To(gomega.HaveKeyWithValue("sentKind", "request"))
+	g.Expect(answer).To(gomega.HaveKeyWithValue("malformed", true))
+}

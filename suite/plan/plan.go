@@ -110,7 +110,7 @@ func meets(lib *script.Library, need string, c *observe.Context) (verdict.Status
 		if why := c.Unfilled[need]; why != "" {
 			return verdict.Untested, why
 		}
-		return verdict.Untested, fmt.Sprintf("no %s is known that plays %q (%s); %s", def.Kind, need, def.Does, def.Add)
+		return verdict.Untested, fmt.Sprintf("no known %s %s; add to litmus.yaml: roles: {%s: %s}", def.Kind, def.Does, need, filling(def))
 	}
 	path, undeclared := strings.CutPrefix(need, "!")
 	if Declares(c.Server, path) == undeclared {
@@ -120,6 +120,14 @@ func meets(lib *script.Library, need string, c *observe.Context) (verdict.Status
 		return verdict.Skip, fmt.Sprintf("the server does not declare the capability %s", path)
 	}
 	return "", ""
+}
+
+// filling is what litmus.yaml holds for a role, ready to be filled in.
+func filling(def *script.RoleDefinition) string {
+	if def.Kind == "resource" || def.Kind == "template" {
+		return "{uri: …}"
+	}
+	return "{name: …, arguments: {…}}"
 }
 
 // Declares says whether the server declared a capability, given as a path such as "resources.subscribe": an

@@ -284,6 +284,9 @@ func (a *actor) request(ctx context.Context, st *script.Step, s *opened) error {
 	if err != nil {
 		return err
 	}
+	if st.Until == "sent" {
+		return nil
+	}
 	if st.Until == "event" && stream > 0 {
 		err := s.AwaitEvent(ctx, stream)
 		s.Conn().Abort(stream)

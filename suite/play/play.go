@@ -63,6 +63,7 @@ type player struct {
 	budget  session.Budget
 	closing sync.WaitGroup
 
+	telling     sync.Mutex // whoever is told of plays is told of one at a time, and keeps no other play waiting
 	mu          sync.Mutex
 	run         *transcript.Run
 	problems    []string
@@ -507,13 +508,15 @@ func (p *player) playIn(ctx context.Context, ex *script.Exchange, c *observe.Con
 			pl.Problem = err.Error()
 		}
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if ctx.Err() != nil {
 		return pl // interrupted: half a play is no evidence
 	}
+	p.mu.Lock()
 	p.run.Plays = append(p.run.Plays, pl)
+	p.mu.Unlock()
 	if p.cfg.Played != nil {
+		p.telling.Lock()
+		defer p.telling.Unlock()
 		p.cfg.Played(c, pl, o.record)
 	}
 	return pl

@@ -87,7 +87,7 @@ func (r *reader) exchange(n *node, area string) *Exchange {
 	case !x.Watch && steps == nil:
 		r.add(n.pos, "the exchange %q has no steps; write steps: or watch: true", x.Name)
 	case !x.Watch:
-		s := &stepReader{reader: r, names: map[string]int{}, sessions: map[string]bool{}, later: map[string]string{}, inside: map[string]bool{}}
+		s := &stepReader{reader: r, shared: x.Session == Shared, names: map[string]int{}, sessions: map[string]bool{}, later: map[string]string{}, inside: map[string]bool{}}
 		s.lookAhead(steps)
 		x.Steps = s.steps(steps)
 		x.Checks = s.checks(n.get("checks"), s.checkScope(nil))

@@ -157,6 +157,7 @@ func TestTheSurveyFillsRoles(t *testing.T) {
 			"resources": []any{
 				map[string]any{"uri": "a:bin", "mimeType": "image/png"}, map[string]any{"uri": "a:text", "mimeType": "text/plain"},
 			},
+			"templates": []any{map[string]any{"uriTemplate": "test://template/{id}/data"}},
 			"prompts": []any{
 				map[string]any{"name": "with", "arguments": []any{map[string]any{"name": "city", "required": true}, map[string]any{"name": "state"}}},
 				map[string]any{"name": "without"},
@@ -166,6 +167,7 @@ func TestTheSurveyFillsRoles(t *testing.T) {
 	want := map[string]string{
 		"typed-tool": "typed", "argument-free-tool": "free", "structured-tool": "structured", "text-resource": "a:text",
 		"binary-resource": "a:bin", "any-resource": "a:bin", "plain-prompt": "without", "argument-prompt": "with",
+		"template-resource": "test://template/123/data",
 	}
 	for _, d := range l.Roles {
 		if d.Survey == nil {

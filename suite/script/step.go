@@ -10,6 +10,7 @@ import (
 type stepReader struct {
 	*reader
 	watch    bool
+	shared   bool // the session is used by other exchanges, too
 	number   int
 	names    map[string]int    // as: by the step's number
 	later    map[string]string // names that come later, and where
@@ -185,8 +186,12 @@ func (s *stepReader) step(n *node) *Step {
 	st.TimeoutMS = s.duration(n.get("timeout"))
 	st.Malformed = s.yes(n.get("malformed"), "malformed")
 	st.Bare = s.yes(n.get("bare"), "bare")
-	if st.Until = s.choice(n.get("until"), "until", "reply", "reply", "end", "event"); st.Until == "event" && verb != Request {
-		s.add(n.get("until").pos, "until: event is for request:; write end or reply")
+	st.Until = s.choice(n.get("until"), "until", "reply", "reply", "end", "event", "sent")
+	switch until := n.get("until"); {
+	case (st.Until == "event" || st.Until == "sent") && verb != Request:
+		s.add(until.pos, "until: %s is for request:; write end or reply", st.Until)
+	case st.Until == "sent" && s.shared: // a reply that nobody waits for may come during another exchange
+		s.add(until.pos, "until: sent may leave a request unanswered in a session that others use; add session: own to the exchange")
 	}
 	if in := n.get("in"); in != nil {
 		st.In = s.text(in, in.pos, "in", true)
