@@ -121,7 +121,7 @@ func (w *watch) conversation(moments []moment) {
 		streams[m.Stream] = append(streams[m.Stream], m.Event)
 	}
 	posts, statuses := map[int]transcript.Event{}, map[int]int{}
-	broken := map[int]bool{} // streams whose request broke the protocol on purpose
+	broken := map[int]bool{}                             // streams whose request broke the protocol on purpose
 	resumed, carriers := map[int]int{}, map[string]int{} // streams that continue another; streams by event id
 	resumes, seen := map[int]bool{}, map[string]bool{}   // streams that were asked to resume; messages by their bytes
 	var lines []map[string]any
