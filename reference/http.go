@@ -76,18 +76,8 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotAcceptable, errorf(codeInvalidRequest, "Not acceptable: Accept must list application/json and text/event-stream"))
 		return
 	}
-	if !isJSON(r) {
-		refuse(w, http.StatusUnsupportedMediaType, errorf(codeInvalidRequest, "Unsupported media type: Content-Type must be application/json"))
-		return
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxMessageBytes))
-	if err != nil {
-		var tooLarge *http.MaxBytesError
-		if errors.As(err, &tooLarge) {
-			refuse(w, http.StatusRequestEntityTooLarge, errorf(codeInvalidRequest, "Invalid request: longer than %d bytes", maxMessageBytes))
-		} else {
-			refuse(w, http.StatusBadRequest, errorf(codeInvalidRequest, "The body could not be read"))
-		}
+	body, ok := readBody(w, r)
+	if !ok {
 		return
 	}
 	isArray, parseErr := parseText(body)
@@ -120,6 +110,23 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	default:
 		s.stream(w, r, hs, []*incoming{msg}, nil)
 	}
+}
+
+// readBody reads a posted body, which must be labelled as JSON. If ok is false, the request has been answered.
+func readBody(w http.ResponseWriter, r *http.Request) (body []byte, ok bool) {
+	if !isJSON(r) {
+		refuse(w, http.StatusUnsupportedMediaType, errorf(codeInvalidRequest, "Unsupported media type: Content-Type must be application/json"))
+		return nil, false
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxMessageBytes))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		refuse(w, http.StatusRequestEntityTooLarge, errorf(codeInvalidRequest, "Invalid request: longer than %d bytes", maxMessageBytes))
+	case err != nil:
+		refuse(w, http.StatusBadRequest, errorf(codeInvalidRequest, "The body could not be read"))
+	}
+	return body, err == nil
 }
 
 // open begins a session with its initialize request. A request that is refused leaves no session behind.

@@ -1,5 +1,5 @@
 // Package reference is an MCP server that keeps to the letter of every handshake revision of the protocol, from
-// 2024-11-05 to 2025-11-25, over stdio and Streamable HTTP. It is the known-good end of mcp-litmus: a suite that finds
+// 2024-11-05 to 2025-11-25, over stdio, Streamable HTTP and HTTP+SSE. It is the known-good end of mcp-litmus: a suite that finds
 // fault with it has found a fault of its own. It shares no code with the suite, so that one misreading of the
 // specification cannot hide in both.
 //
@@ -10,6 +10,7 @@ package reference
 
 import (
 	"context"
+	"maps"
 	"net"
 	"slices"
 	"strings"
@@ -64,7 +65,8 @@ type Server struct {
 	hosts map[string]bool // host names accepted beside the loopback ones, lower case
 
 	mu       sync.Mutex
-	sessions map[string]*httpSession
+	sessions map[string]*httpSession // over Streamable HTTP
+	sse      map[string]*sseSession  // over HTTP+SSE
 	created  int
 	closing  bool
 	requests sync.WaitGroup // HTTP requests of clients that are still being answered
@@ -100,6 +102,7 @@ func New(opts ...Option) *Server {
 		flags:    map[string]bool{},
 		hosts:    map[string]bool{},
 		sessions: map[string]*httpSession{},
+		sse:      map[string]*sseSession{},
 	}
 	for _, opt := range opts {
 		opt(s)
@@ -116,6 +119,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	for _, hs := range s.sessions {
 		sessions = append(sessions, hs)
 	}
+	streams := slices.Collect(maps.Values(s.sse))
 	s.mu.Unlock()
 	for _, hs := range sessions {
 		hs.closeListeners()
@@ -130,6 +134,9 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	}
 	for _, hs := range sessions {
 		hs.end()
+	}
+	for _, ss := range streams {
+		ss.cancel()
 	}
 	return err
 }

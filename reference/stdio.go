@@ -77,7 +77,7 @@ func (s *session) line(line []byte, tooLong bool, w *lineWriter, work *sync.Wait
 }
 
 // batchLine answers a batch with one batch.
-func (s *session) batchLine(line []byte, w *lineWriter, work *sync.WaitGroup) {
+func (s *session) batchLine(line []byte, w sink, work *sync.WaitGroup) {
 	messages, refused, err := s.parseBatch(line)
 	if err != nil {
 		w.send(s.encodeRefusal(&refusal{err: err}))

@@ -36,11 +36,22 @@ type Target = transport.Target
 // Command is a server that is started as a child process and talks over stdio.
 func Command(argv ...string) Target { return transport.Command(argv, transport.CommandOptions{}) }
 
-// URL is a server that runs already and talks Streamable HTTP. The error is about the URL.
+// URL is a server that runs already and talks Streamable HTTP, or, where it does not take an initialize request, HTTP+SSE.
+// The error is about the URL.
 func URL(endpoint string) (Target, error) { return transport.URL(endpoint, transport.URLOptions{}) }
 
-// Handler is an HTTP handler in this process, the MCP endpoint, served on a loopback port during the run.
+// SSE is a server that runs already and talks HTTP+SSE, the transport of 2024-11-05; endpoint is where its stream is opened. The
+// error is about the URL.
+func SSE(endpoint string) (Target, error) {
+	return transport.URL(endpoint, transport.URLOptions{Transport: transport.HTTPSSE})
+}
+
+// Handler is an HTTP handler in this process, the MCP endpoint of Streamable HTTP, served on a loopback port during the run.
 func Handler(h http.Handler) Target { return transport.Handler(h) }
+
+// SSEHandler is an HTTP handler in this process that talks HTTP+SSE, served on a loopback port during the run: the stream is
+// opened at /, and messages are posted to where its endpoint event says.
+func SSEHandler(h http.Handler) Target { return transport.SSEHandler(h) }
 
 // Pipe is a server in this process that reads lines from in and writes lines to out until in ends.
 func Pipe(serve func(ctx context.Context, in io.Reader, out io.Writer) error) Target {

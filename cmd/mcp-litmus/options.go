@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +19,7 @@ import (
 type runOptions struct {
 	config       string
 	url          string
+	transport    string
 	headers      []string
 	secret       []string // names of the headers given by flags
 	env          []string
@@ -37,6 +40,7 @@ type runOptions struct {
 func (o *runOptions) register(f *pflag.FlagSet) {
 	f.StringVar(&o.config, "config", "", "settings `FILE` (default: litmus.yaml in this folder, when there is one)")
 	f.StringVar(&o.url, "url", "", "the server's endpoint `URL`; with a COMMAND, the command is started first and the URL driven")
+	f.StringVar(&o.transport, "transport", "", "`TRANSPORT` of the URL: streamable-http, http+sse (of 2024-11-05), or auto, which finds out (default auto)")
 	f.StringArrayVar(&o.headers, "header", nil, "`NAME:VALUE` sent with every HTTP request; may be repeated; never shown in reports")
 	f.StringArrayVar(&o.env, "env", nil, "`NAME=VALUE` for the server's process; may be repeated; never shown in reports")
 	f.StringVar(&o.cwd, "cwd", "", "`DIR` to start the server in")
@@ -70,7 +74,16 @@ func (o *runOptions) settings(f *pflag.FlagSet, args []string) (*config.Config, 
 		}
 	}
 	if len(args) > 0 || o.url != "" {
-		c.Target.Command, c.Target.URL = args, o.url // a target on the command line replaces the file's
+		c.Target.Command, c.Target.URL, c.Target.Transport = args, o.url, "" // a target on the command line replaces the file's
+	}
+	if o.transport != "" {
+		c.Target.Transport = o.transport
+	}
+	switch {
+	case o.transport != "" && !slices.Contains(config.URLTransports, o.transport):
+		return nil, fmt.Errorf("--transport cannot be %q; it is one of %s", o.transport, strings.Join(config.URLTransports, ", "))
+	case o.transport != "" && c.Target.URL == "":
+		return nil, errors.New("--transport is about a URL, and none is given; a command without one is spoken to over stdio")
 	}
 	cwdIs := "target: cwd in " + c.Path
 	if o.cwd != "" {
@@ -157,6 +170,9 @@ func secretsOf(value string) []string {
 func target(c *config.Config) (suite.Target, error) {
 	command := transport.CommandOptions{Env: c.Target.Environ(), Dir: c.Target.Cwd}
 	web := transport.URLOptions{Header: c.Target.Headers, CACert: c.Target.CACert, Insecure: c.Target.Insecure}
+	if c.Target.Transport != "auto" {
+		web.Transport = c.Target.Transport
+	}
 	ready := c.StartTimeout
 	if ready == 0 {
 		ready = 30 * time.Second

@@ -27,8 +27,8 @@ func runCommand() *cobra.Command {
 		Short: "Judge a server: a command, a URL, or both",
 		Long: `Judge a server at every revision that it speaks, and tell which requirements it meets and breaks.
 
-The server is a COMMAND that talks over stdio, a URL that talks Streamable HTTP, or both: then the command is started,
-the URL driven, and the command stopped. Without either, litmus.yaml names it, or the embedded reference server is judged.
+The server is a COMMAND that talks over stdio, a URL that talks Streamable HTTP or the older HTTP+SSE, or both: then the
+command is started, the URL driven, and the command stopped. Without either, litmus.yaml names it, or the embedded reference server is judged.
 
 Revisions that this version judges: ` + revisionsJudged() + `.
 

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,8 +18,10 @@ import (
 // referenceCommand is the hidden subcommand that serves the embedded reference server over stdio.
 const referenceCommand = "reference-server"
 
+var selftestTransports = []string{transport.Stdio, transport.StreamableHTTP, transport.HTTPSSE}
+
 func selftestCommand() *cobra.Command {
-	var only []string
+	var only, over []string
 	var jobs int
 	var timeout time.Duration
 	cmd := &cobra.Command{
@@ -29,6 +32,11 @@ func selftestCommand() *cobra.Command {
 			lib, err := script.Default()
 			if err != nil {
 				return err
+			}
+			for _, name := range over {
+				if !slices.Contains(selftestTransports, name) {
+					return fmt.Errorf("--transport cannot be %q; the self-test runs over %s", name, strings.Join(selftestTransports, ", "))
+				}
 			}
 			faults, err := sabotage.All()
 			if len(only) > 0 {
@@ -43,7 +51,7 @@ func selftestCommand() *cobra.Command {
 			}
 			out := cmd.OutOrStdout()
 			r, err := selftest.Matrix(cmd.Context(), selftest.Config{
-				Library: lib, Faults: faults, Transports: []string{transport.Stdio, transport.StreamableHTTP}, Jobs: jobs, Timeout: timeout,
+				Library: lib, Faults: faults, Transports: over, Jobs: jobs, Timeout: timeout,
 				Stdio: func(faults ...string) []string { return append([]string{self, referenceCommand}, faults...) },
 				Done: func(c selftest.Cell) {
 					name := c.Fault
@@ -75,15 +83,17 @@ func selftestCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if len(over) < len(selftestTransports) {
+				r.Untried, r.Unkilled = nil, nil
+			}
+			if len(only) > 0 {
+				r.Unkilled = nil
+			}
 			for _, why := range r.Untried {
 				fmt.Fprintf(out, "FAIL %s\n", why)
 			}
-			if len(only) == 0 {
-				for _, id := range r.Unkilled {
-					fmt.Fprintf(out, "FAIL no fault kills %s\n", id)
-				}
-			} else {
-				r.Unkilled = nil
+			for _, id := range r.Unkilled {
+				fmt.Fprintf(out, "FAIL no fault kills %s\n", id)
 			}
 			faulty := 0
 			for _, c := range r.Cells {
@@ -100,6 +110,7 @@ func selftestCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringSliceVar(&only, "fault", nil, "try only these faults")
+	cmd.Flags().StringSliceVar(&over, "transport", selftestTransports, "run over these transports")
 	cmd.Flags().IntVar(&jobs, "jobs", 0, "faults tried side by side (default: one a processor)")
 	cmd.Flags().DurationVar(&timeout, "timeout", 0, "bound of each wait (default 5s)")
 	return cmd

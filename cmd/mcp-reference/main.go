@@ -1,4 +1,5 @@
-// Command mcp-reference runs the reference MCP server of mcp-litmus: over stdio, or with --http over Streamable HTTP.
+// Command mcp-reference runs the reference MCP server of mcp-litmus: over stdio, or with --http over Streamable HTTP and
+// beside it the HTTP+SSE of 2024-11-05.
 // --fault NAME, which may be repeated, starts it with deliberate violations of fixtures/faults.
 package main
 
@@ -29,7 +30,7 @@ func main() {
 }
 
 func run() error {
-	address := flag.String("http", "", "serve Streamable HTTP on `HOST:PORT` at /mcp (port 0: any free one) instead of stdio")
+	address := flag.String("http", "", "serve Streamable HTTP on `HOST:PORT` at /mcp, and HTTP+SSE at /sse (port 0: any free one), instead of stdio")
 	var names []string
 	flag.Func("fault", "start with the deliberate violation `NAME`; may be repeated", func(name string) error {
 		names = append(names, name)
@@ -75,12 +76,15 @@ func serveHTTP(ctx context.Context, address string, faults []sabotage.Fault) err
 	server := reference.New(reference.WithAllowedHosts(host), reference.WithFlags(sabotage.Flags(faults)))
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", sabotage.Handler(server.Handler(), faults))
+	sse := sabotage.SSEHandler(server.SSEHandler(), faults)
+	mux.Handle("/sse", sse)
+	mux.Handle("/message", sse)
 	web := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	if len(faults) > 0 {
 		// An answer that a fault keeps from ending must not outlive the signal.
 		web.BaseContext = func(net.Listener) context.Context { return ctx }
 	}
-	fmt.Fprintf(os.Stderr, "mcp-reference: listening on http://%s/mcp\n", listener.Addr())
+	fmt.Fprintf(os.Stderr, "mcp-reference: listening on http://%[1]s/mcp\nmcp-reference: HTTP+SSE at http://%[1]s/sse\n", listener.Addr())
 
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(listener) }()

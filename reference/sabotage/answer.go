@@ -148,9 +148,6 @@ func (a *answer) event(block []byte) error {
 		_, err := a.w.Write(block)
 		return err
 	}
-	if parsed.name == "endpoint" {
-		a.endpoint(string(parsed.data))
-	}
 	only := onEvent
 	if parsed.comment {
 		only = 0
@@ -159,7 +156,12 @@ func (a *answer) event(block []byte) error {
 	if err != nil {
 		message = nil
 	}
-	if isMessage(message) {
+	isEndpoint := parsed.name == "endpoint"
+	if isEndpoint { // of HTTP+SSE: its address is what faults see as the message
+		a.endpoint(string(parsed.data))
+		message = string(parsed.data)
+	}
+	if isMessage(message) || isEndpoint {
 		only |= onMessage
 	}
 	if !a.begun {
@@ -192,9 +194,13 @@ func (a *answer) carryOut(e *effect, parsed event, block []byte) error {
 		return err
 	}
 	a.keepOpen = a.keepOpen || e.sse.keepOpen
+	name := parsed.name
+	if name == "endpoint" {
+		name = "message" // of what a fault adds to it
+	}
 	var chunk []byte
 	for _, message := range e.before {
-		chunk = append(chunk, newEvent(parsed.name, message)...)
+		chunk = append(chunk, newEvent(name, message)...)
 	}
 	if block != nil && !e.drop {
 		data := e.encoded(parsed.data)
@@ -210,7 +216,7 @@ func (a *answer) carryOut(e *effect, parsed event, block []byte) error {
 		}
 	}
 	for _, message := range e.after {
-		chunk = append(chunk, newEvent(parsed.name, message)...)
+		chunk = append(chunk, newEvent(name, message)...)
 	}
 	if e.reorder {
 		a.held = append(a.held, chunk...)
@@ -239,6 +245,9 @@ func (a *answer) misdirect(e *effect, name string, data []byte) bool {
 		return false
 	}
 	other := a.session.other(a)
+	if a.session.transport == TransportSSE {
+		other = a.edge.foreign(a)
+	}
 	if other == nil {
 		return false
 	}

@@ -24,15 +24,25 @@ const (
 // no fault concerns go through as they are.
 // What an action could not do is logged with package log.
 func Handler(next http.Handler, faults []Fault) http.Handler {
+	return newEdge(next, faults, TransportHTTP)
+}
+
+// SSEHandler wraps the handler of a server's HTTP+SSE transport, both of its endpoints, as Handler does with the other one.
+func SSEHandler(next http.Handler, faults []Fault) http.Handler {
+	return newEdge(next, faults, TransportSSE)
+}
+
+func newEdge(next http.Handler, faults []Fault, transport string) http.Handler {
 	picked := concerning(faults, TransportHTTP, TransportSSE)
 	if len(picked) == 0 {
 		return next
 	}
 	edge := &httpEdge{
-		next:     next,
-		sessions: map[string]*httpSession{},
-		anyone:   newHTTPSession(),
-		problems: log.Writer(),
+		next:      next,
+		transport: transport,
+		sessions:  map[string]*httpSession{},
+		anyone:    newHTTPSession(transport),
+		problems:  log.Writer(),
 	}
 	edge.anyone.shared = true
 	for _, f := range picked {
@@ -48,6 +58,7 @@ func Handler(next http.Handler, faults []Fault) http.Handler {
 
 type httpEdge struct {
 	next                 http.Handler
+	transport            string // of a session until an endpoint event tells
 	onMessage, onReceive []*Fault
 	problems             io.Writer
 
@@ -65,8 +76,8 @@ type httpSession struct {
 	streams   []*answer
 }
 
-func newHTTPSession() *httpSession {
-	return &httpSession{state: newState(false), transport: TransportHTTP}
+func newHTTPSession(transport string) *httpSession {
+	return &httpSession{state: newState(false), transport: transport}
 }
 
 func (h *httpEdge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -90,6 +101,9 @@ func (h *httpEdge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			a.extend(names)
 			names.line = string(body)
 		})
+		if session.transport == TransportSSE && r.Method == http.MethodPost {
+			session.say(a.first)
+		}
 		if a.first.swallow {
 			next = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) })
 		}
@@ -141,7 +155,7 @@ func (h *httpEdge) session(r *http.Request, message any) *httpSession {
 		return session
 	}
 	if dig(message, "method") == "initialize" {
-		return newHTTPSession()
+		return newHTTPSession(h.transport)
 	}
 	return h.anyone
 }
@@ -204,8 +218,7 @@ func (a *answer) endpoint(data string) {
 	if err != nil {
 		return
 	}
-	session := newHTTPSession()
-	session.transport = TransportSSE
+	session := newHTTPSession(TransportSSE)
 	a.edge.register(a.uri.ResolveReference(address).RequestURI(), session)
 	a.session.remove(a)
 	session.add(a)
@@ -224,6 +237,37 @@ func (s *httpSession) remove(a *answer) {
 	s.streamsMu.Lock()
 	defer s.streamsMu.Unlock()
 	s.streams = slices.DeleteFunc(s.streams, func(open *answer) bool { return open == a })
+}
+
+// say sends on the session's stream what a fault says when a message comes in: over HTTP+SSE a POST brings no messages.
+func (s *httpSession) say(e *effect) {
+	s.streamsMu.Lock()
+	streams := slices.Clone(s.streams)
+	s.streamsMu.Unlock()
+	for _, message := range e.before {
+		for _, open := range streams[:min(1, len(streams))] {
+			open.inject(newEvent("message", message))
+		}
+	}
+	e.before = nil
+}
+
+// foreign is the stream of another session of HTTP+SSE whose client has the same name, or nil.
+func (h *httpEdge) foreign(a *answer) *answer {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, session := range h.sessions {
+		if session == a.session || session.transport != TransportSSE || session.name() != a.session.name() {
+			continue
+		}
+		session.streamsMu.Lock()
+		streams := slices.Clone(session.streams)
+		session.streamsMu.Unlock()
+		if len(streams) > 0 {
+			return streams[0]
+		}
+	}
+	return nil
 }
 
 // other is the stream to which a fault misdirects a message of a: for a POST the GET stream (in 2026-07-28 a subscription's),

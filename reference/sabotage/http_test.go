@@ -5,11 +5,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -461,5 +463,112 @@ func TestProblemsOverHTTPAreLogged(t *testing.T) {
 	}
 	if want := "fault under-test (test.yaml:1:3): set: `x` would go into 1; the action has no effect\n"; logged.String() != want {
 		t.Errorf("logged %q, want %q", logged.String(), want)
+	}
+}
+
+// startSSE is a small server of HTTP+SSE with two sessions open: each has its events and the address to post to.
+func startSSE(t *testing.T, source string) (post func(session int, body string) *http.Response, next []func() string) {
+	t.Helper()
+	var mu sync.Mutex
+	queues := map[string]chan string{}
+	server := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id := r.URL.Query().Get("session")
+		mu.Lock()
+		queue := queues[id]
+		if r.Method == http.MethodGet {
+			id = fmt.Sprint(len(queues) + 1)
+			queue = make(chan string, 10)
+			queues[id] = queue
+		}
+		mu.Unlock()
+		if r.Method == http.MethodPost {
+			body, _ := io.ReadAll(r.Body)
+			message, _ := decodeJSON(body)
+			_, reply := answerTo(message.(map[string]any))
+			queue <- string(reply)
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		w.Header().Set("Content-Type", eventStream)
+		io.WriteString(w, "event: endpoint\ndata: /messages?session="+id+"\n\n")
+		for {
+			w.(http.Flusher).Flush()
+			select {
+			case reply := <-queue:
+				io.WriteString(w, "event: message\ndata: "+reply+"\n\n")
+			case <-r.Context().Done():
+				return
+			}
+		}
+	})
+	listener := httptest.NewServer(SSEHandler(server, load(t, source)))
+	t.Cleanup(listener.Close)
+	t.Cleanup(listener.CloseClientConnections)
+	for range 2 {
+		stream, err := listener.Client().Get(listener.URL + "/sse")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { stream.Body.Close() })
+		next = append(next, events(t, stream.Body))
+	}
+	return func(session int, body string) *http.Response {
+		t.Helper()
+		response, err := listener.Client().Post(fmt.Sprintf("%s/messages?session=%d", listener.URL, session), jsonType, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		return response
+	}, next
+}
+
+func TestFaultsOverHTTPWithSSE(t *testing.T) {
+	const endpoint = "event: endpoint\ndata: /messages?session=1\n\n"
+	const reply = "event: message\ndata: " + echoReply + "\n\n"
+	for _, test := range []struct {
+		name, fault string
+		status      int // of the POST
+		events      []string
+	}{
+		{"nothing strikes", one("when: response && transport == 'stdio'", "drop: true"), 202, []string{endpoint, reply}},
+		{"the endpoint event under another name", one(`when: message.startsWith("/messages")`, "sse: {event: other}"), 202,
+			[]string{"event: other\ndata: /messages?session=1\n\n", reply}},
+		{"another address", one(`when: message.startsWith("/messages")`, `text: {replace: "^/", with: "//evil.example/"}`), 202,
+			[]string{"event: endpoint\ndata: //evil.example/messages?session=1\n\n", reply}},
+		{"a message before the endpoint", one(`when: message.startsWith("/messages")`, "emit: {before: [{a: 1}]}"), 202,
+			[]string{"event: message\ndata: {\"a\":1}\n\n", endpoint, reply}},
+		{"no endpoint", one(`when: message.startsWith("/messages")`, "drop: true"), 202, []string{reply}},
+		{"on-receive: a reply comes on the stream", one(`on-receive: request.method == "echo"`, "swallow: true", "reply: {a: 1}"), 202,
+			[]string{endpoint, "event: message\ndata: {\"a\":1}\n\n"}},
+		{"status of the POST", one(`when: http.method == "POST" && transport == "http+sse"`, "status: 404"), 404, []string{endpoint, reply}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			post, next := startSSE(t, test.fault)
+			if got := post(1, echo).StatusCode; got != test.status {
+				t.Errorf("the POST is answered with %d", got)
+			}
+			for i, want := range test.events {
+				if got := next[0](); got != want {
+					t.Errorf("event %d is %q, want %q", i+1, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestMessageToAnotherClient(t *testing.T) {
+	post, next := startSSE(t, one("when: response && request.method == 'echo'", "stream: both"))
+	hello := strings.Replace(echo, `"echo"`, `"initialize"`, 1)
+	for i := range 2 {
+		next[i]()
+		post(i+1, hello)
+		next[i]()
+	}
+	post(1, echo)
+	for i := range 2 {
+		if got, want := next[i](), "event: message\ndata: "+echoReply+"\n\n"; got != want {
+			t.Errorf("client %d got %q", i+1, got)
+		}
 	}
 }

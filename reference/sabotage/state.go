@@ -50,6 +50,13 @@ func (s *state) receive(message any) {
 	})
 }
 
+// name is what the client calls itself.
+func (s *state) name() any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return dig(s.client, "clientInfo", "name")
+}
+
 // answered is the request that a server message answers, or nil. It also notes the revision that an initialize reply settles.
 func (s *state) answered(message any) map[string]any {
 	reply, ok := message.(map[string]any)

@@ -45,14 +45,18 @@ type Config struct {
 // Target is the server under test and how to reach it. Command or URL may both be missing, when the command line
 // gives them.
 type Target struct {
-	Command  []string          // the program and its arguments
-	URL      string            // http or https
-	Headers  map[string]string // of every HTTP request
-	Env      map[string]string // of the child process, beside what it inherits
-	Cwd      string            // of the child process; the folder of litmus.yaml unless the file says another
-	CACert   string            // a PEM file with certificates to trust beside the system's; "": none
-	Insecure bool              // do not verify certificates
+	Command   []string          // the program and its arguments
+	URL       string            // http or https
+	Transport string            // of the URL: auto, streamable-http or http+sse; "": auto
+	Headers   map[string]string // of every HTTP request
+	Env       map[string]string // of the child process, beside what it inherits
+	Cwd       string            // of the child process; the folder of litmus.yaml unless the file says another
+	CACert    string            // a PEM file with certificates to trust beside the system's; "": none
+	Insecure  bool              // do not verify certificates
 }
+
+// URLTransports are what Target.Transport can be; auto finds out what the URL speaks.
+var URLTransports = []string{"auto", "streamable-http", "http+sse"}
 
 // Environ is Env as NAME=value, in order of the names.
 func (t *Target) Environ() []string {
@@ -158,6 +162,9 @@ func (t *Target) read(r *reader, v *value) {
 			if v.kind == scalarKind && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
 				r.add(v.pos, "target: url is not a whole http or https URL; write it as http://127.0.0.1:3000/mcp")
 			}
+		}},
+		field{"transport", func(v *value) {
+			r.asSecret(false, func() { t.Transport = r.oneOf(v, "target: transport", URLTransports...) })
 		}},
 		field{"headers", func(v *value) {
 			t.Headers = r.textMap(v, "target: headers")

@@ -110,6 +110,7 @@ func TestMistakes(t *testing.T) {
 		{"target: {url: 'ftp://x'}", "target: url is not a whole http or https URL"},
 		{"target: {headers: [a]}", "1:19: target: headers is a mapping of names to texts, not a list"},
 		{"target: {env: {A: [b]}}", "1:19: target: env: A is a text, not a list"},
+		{"target: {transport: sse}", `1:21: target: transport cannot be "sse"; there are auto, streamable-http, http+sse`},
 		{"target: {insecure: yes}", `1:20: target: insecure is true or false, not "yes"`},
 		{"target: stdio", `1:9: target is a mapping, not the text "stdio"`},
 		{"revisions: [2025-11-26]", `1:13: there is no revision "2025-11-26"; the revisions are 2024-11-05`},

@@ -181,16 +181,17 @@ func (j *judge) item(item plan.Item) []verdict.Verdict {
 // stretches gathers all that happened at the pair, for watch exchanges.
 func (j *judge) stretches() []observe.Stretch {
 	var out []observe.Stretch
+	carried := j.pair.Transport == "http+sse"
 	for _, s := range j.run.Sessions {
 		if s.Revision == string(j.pair.Revision) && s.Transport == j.pair.Transport {
-			out = append(out, observe.Stretch{Session: s.Number, Of: s.Exchange, As: s.Name, Negotiated: s.Negotiated, Events: s.Events})
+			out = append(out, observe.Stretch{Session: s.Number, Of: s.Exchange, As: s.Name, Negotiated: s.Negotiated, Carried: carried, Events: s.Events})
 		}
 	}
 	for _, p := range j.run.Plays {
 		if p.Revision != string(j.pair.Revision) || p.Transport != j.pair.Transport {
 			continue
 		}
-		s := observe.Stretch{Name: p.Exchange, Session: p.Session, Events: p.Events, Malformed: map[int]bool{}}
+		s := observe.Stretch{Name: p.Exchange, Session: p.Session, Carried: carried, Events: p.Events, Malformed: map[int]bool{}}
 		if session := j.sessions[p.Session]; session != nil {
 			s.Negotiated = session.Negotiated
 		}

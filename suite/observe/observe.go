@@ -102,12 +102,20 @@ func Step(st *script.Step, events []transcript.Event, gone *transcript.ExitStatu
 	return doc
 }
 
+// opens says whether the event is the request that opens a session over HTTP+SSE.
+func opens(e transcript.Event) bool {
+	return e.Step == 0 && e.Stream == transcript.Carrier && e.HTTP != nil && e.HTTP.Method == http.MethodGet
+}
+
 // split parts the events into what the suite sent (without barriers and answers to the server) and what it
 // received (without the replies to barriers).
 func split(events []transcript.Event) (sent, received []message) {
 	for _, e := range events {
 		switch e.Kind {
 		case transcript.Send:
+			if opens(e) {
+				continue
+			}
 			m := message{wire.Read(e.Data), e}
 			if id, ok := m.ID(); ok && barrier(id) || e.Note == transcript.Automatic {
 				continue
@@ -118,13 +126,31 @@ func split(events []transcript.Event) (sent, received []message) {
 				continue
 			}
 			m := message{wire.Read(e.Data), e}
-			if id, ok := m.ID(); ok && m.reply() && barrier(id) {
+			if id, ok := m.ID(); ok && m.reply() && barrier(id) || aside(m) {
 				continue
 			}
 			received = append(received, m)
 		}
 	}
 	return sent, received
+}
+
+// aside says whether the body of an HTTP answer is JSON that nobody would take for a message, such as {"ok": true}.
+func aside(m message) bool {
+	if m.event.Stream == 0 || m.event.SSE != nil {
+		return false
+	}
+	switch v := m.Value.(type) {
+	case []any:
+		return false
+	case map[string]any:
+		for _, name := range []string{"jsonrpc", "id", "method", "result", "error"} {
+			if _, ok := v[name]; ok {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // ownReply is the reply to the first message sent: by its id, or on HTTP, for what has no id, whatever reply

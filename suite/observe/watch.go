@@ -19,6 +19,7 @@ type Stretch struct {
 	Session    int
 	Of, As     string // of a session that an exchange opened beside its own: the exchange, and the name it gave the session
 	Negotiated string
+	Carried    bool         // over HTTP+SSE: the answer to a POST brings no message
 	Malformed  map[int]bool // the steps that broke the protocol on purpose
 	Events     []transcript.Event
 }
@@ -120,7 +121,7 @@ func (w *watch) conversation(moments []moment) {
 		streams[m.Stream] = append(streams[m.Stream], m.Event)
 	}
 	posts, statuses := map[int]transcript.Event{}, map[int]int{}
-	broken := map[int]bool{} // streams whose request broke the protocol on purpose
+	broken := map[int]bool{}                             // streams whose request broke the protocol on purpose
 	resumed, carriers := map[int]int{}, map[string]int{} // streams that continue another; streams by event id
 	resumes, seen := map[int]bool{}, map[string]bool{}   // streams that were asked to resume; messages by their bytes
 	var lines []map[string]any
@@ -164,7 +165,7 @@ func (w *watch) conversation(moments []moment) {
 				line["malformed"] = malformed
 				lines = append(lines, line)
 				w.lines = append(w.lines, line)
-			} else if !claims(got, e, posts[stream], statuses[stream]) {
+			} else if !claims(got, e, posts[stream], statuses[stream], m.in.Carried) {
 				continue
 			}
 			// What a resumed stream brings again is the same message, not a second one.
@@ -195,8 +196,8 @@ func (w *watch) conversation(moments []moment) {
 
 // claims says whether what came over HTTP is to be taken for a JSON-RPC message: an event without a name of its own, and
 // the body with which a POST succeeds. Other events, the bodies of refusals and the answers to GET and DELETE may hold
-// any JSON, and count only where it says itself that it is JSON-RPC.
-func claims(m wire.Message, e, sent transcript.Event, status int) bool {
+// any JSON, and count only where it says itself that it is JSON-RPC; so does every body over HTTP+SSE.
+func claims(m wire.Message, e, sent transcript.Event, status int, carried bool) bool {
 	if o, ok := m.Value.(map[string]any); ok {
 		if _, ok := o["jsonrpc"]; ok {
 			return true
@@ -205,7 +206,7 @@ func claims(m wire.Message, e, sent transcript.Event, status int) bool {
 	if e.SSE != nil {
 		return e.SSE.Event == "" || e.SSE.Event == "message"
 	}
-	return m.Kind != wire.KindNotJSON && status == http.StatusOK && sent.HTTP != nil && sent.HTTP.Method == http.MethodPost
+	return !carried && m.Kind != wire.KindNotJSON && status == http.StatusOK && sent.HTTP != nil && sent.HTTP.Method == http.MethodPost
 }
 
 func (w *watch) message(place map[string]any, e transcript.Event, m wire.Message, asked map[string]*request, malformed bool) {
@@ -213,6 +214,9 @@ func (w *watch) message(place map[string]any, e transcript.Event, m wire.Message
 	doc["message"], doc["text"], doc["kind"] = m.Value, string(m.Raw), string(m.Kind)
 	doc["oddities"], doc["stream"], doc["malformed"] = texts(m.Oddities), int64(e.Stream), malformed
 	doc["cut"] = e.Size > 0
+	if e.SSE != nil {
+		doc["event"] = e.SSE.Event
+	}
 	if m.Kind == wire.KindRequest || m.Kind == wire.KindNotification {
 		doc["method"] = m.Method()
 	}

@@ -199,6 +199,9 @@ func (a *actor) do(ctx context.Context, st *script.Step, s *opened) error {
 	case script.Parallel:
 		return a.parallel(ctx, st, s)
 	case script.Listen:
+		if s.Carried() {
+			return nil // the session's own stream is open already
+		}
 		stream, err := a.send(st, s, transport.Outgoing{Method: "GET", Hold: true})
 		if err != nil {
 			return err
@@ -360,7 +363,9 @@ func (a *actor) raw(ctx context.Context, st *script.Step, s *opened) error {
 		return s.AwaitReplies(ctx, ids, streams)
 	}
 	if stream > 0 {
-		return s.AwaitEnd(ctx, stream)
+		if err := s.AwaitEnd(ctx, stream); err != nil || !s.Carried() {
+			return err
+		}
 	}
 	return s.Barrier(ctx)
 }
@@ -397,7 +402,13 @@ func (a *actor) http(ctx context.Context, st *script.Step, s *opened) error {
 			return err
 		}
 		if st.Until != "end" && observe.IsStream(s.Events(), stream) {
+			if s.Carried() { // a session is opened, and the server speaks first
+				err = s.AwaitEvent(ctx, stream)
+			}
 			s.Conn().Abort(stream)
+			if err != nil {
+				return err
+			}
 		}
 	} else if id, ok := wire.Read(out.Data).ID(); ok && id != nil && st.Until != "end" {
 		return s.AwaitReply(ctx, id, stream)

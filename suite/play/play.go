@@ -67,6 +67,7 @@ type player struct {
 	mu          sync.Mutex
 	run         *transcript.Run
 	problems    []string
+	settled     bool                          // which transport the target is spoken to over
 	unreachable bool                          // the target could not be started or connected to at all
 	idle        map[script.Revision][]*opened // shared sessions that nobody uses now
 	all         []*opened
@@ -115,10 +116,10 @@ func (p *player) open(ctx context.Context, r script.Revision, client script.Clie
 		return o
 	}
 	o.Session = s
-	if !bare {
-		if err := s.Initialize(ctx); err != nil {
-			o.err = err
-		}
+	if o.err = s.Greet(ctx); o.err == nil && !bare {
+		o.err = s.Initialize(ctx)
+	}
+	if o.err != nil || !bare {
 		o.record.Events = append(o.record.Events, s.Take()...)
 		o.record.Opened = len(o.record.Events)
 	}
@@ -262,6 +263,7 @@ func (p *player) surveyAll(ctx context.Context, asked []script.Revision) []*foun
 	}
 	newest := len(asked) - 1
 	try(newest)
+	p.settled = true
 	if p.unreachable {
 		return all
 	}
@@ -312,6 +314,9 @@ func (p *player) context(r script.Revision) *observe.Context {
 func (p *player) surveyAt(ctx context.Context, r script.Revision) (c *observe.Context, spoken string, err error) {
 	o := p.open(ctx, r, script.Client{}, false)
 	if o.err != nil {
+		if p.fallBack(ctx, r, o) {
+			return p.surveyAt(ctx, r)
+		}
 		if slices.ContainsFunc(o.record.Events, func(e transcript.Event) bool { return e.Kind == transcript.Failure }) {
 			p.mu.Lock()
 			p.unreachable = true
@@ -333,6 +338,32 @@ func (p *player) surveyAt(ctx context.Context, r script.Revision) (c *observe.Co
 	plan.Context(c, p.cfg.Library, offer, calls, p.cfg.Options)
 	p.release(r, o, !o.Gone())
 	return c, string(r), nil
+}
+
+// fallBack finds out, where a URL does not take initialize as Streamable HTTP would, whether it speaks HTTP+SSE, and leaves
+// the target there if so. refused is the session that failed.
+// Source: 2025-11-25, Transports, "Backwards Compatibility"; up to 2025-06-18 for any status from 400 to 499.
+func (p *player) fallBack(ctx context.Context, r script.Revision, refused *opened) bool {
+	target, ok := p.cfg.Target.(transport.Switcher)
+	if !ok || p.settled || p.cfg.Target.Transport() != transport.StreamableHTTP || !slices.ContainsFunc(refused.record.Events, func(e transcript.Event) bool {
+		return e.Kind == transcript.Answer && slices.Contains([]int{400, 404, 405}, e.HTTP.Status)
+	}) {
+		return false
+	}
+	if !target.Switch(transport.HTTPSSE) {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, p.cfg.Options.Timeout)
+	defer cancel()
+	o := p.open(ctx, r, script.Client{}, true)
+	spoken := o.err == nil
+	p.close(o)
+	if !spoken {
+		target.Switch(transport.StreamableHTTP)
+	} else {
+		p.close(refused)
+	}
+	return spoken
 }
 
 func (p *player) surveyPlay(ctx context.Context, name string, c *observe.Context, o *opened) map[string]any {

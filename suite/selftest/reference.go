@@ -18,6 +18,11 @@ func Handler(faults []sabotage.Fault) http.Handler {
 	return sabotage.Handler(reference.New(reference.WithFlags(sabotage.Flags(faults))).Handler(), faults)
 }
 
+// SSEHandler is the reference server's HTTP+SSE with the faults at its edge.
+func SSEHandler(faults []sabotage.Fault) http.Handler {
+	return sabotage.SSEHandler(reference.New(reference.WithFlags(sabotage.Flags(faults))).SSEHandler(), faults)
+}
+
 // servePipe is the reference server in this process, with the faults at its edge; each conversation has a server of
 // its own, and an end of the process that a fault asks for ends the conversation alone.
 func servePipe(faults []sabotage.Fault) func(context.Context, io.Reader, io.Writer) error {

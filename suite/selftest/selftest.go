@@ -25,7 +25,7 @@ import (
 type Config struct {
 	Library    *script.Library
 	Faults     []sabotage.Fault
-	Transports []string // stdio and streamable-http
+	Transports []string // stdio, streamable-http and http+sse
 	// Stdio gives the command line of the reference server with the faults, over stdio.
 	Stdio   func(faults ...string) []string
 	Jobs    int           // faults tried side by side; 0: one a processor
@@ -226,6 +226,8 @@ func target(cfg Config, f *sabotage.Fault, name string) suite.Target {
 		return suite.Command(cfg.Stdio(names...)...)
 	case transport.InMemory:
 		return suite.Pipe(servePipe(faults))
+	case transport.HTTPSSE:
+		return suite.SSEHandler(SSEHandler(faults))
 	}
 	return suite.Handler(Handler(faults))
 }

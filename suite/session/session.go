@@ -56,6 +56,8 @@ type Session struct {
 	events     []transcript.Event // since the last Take
 	replies    map[string]int     // replies seen since the last Take, by wire.IDKey
 	ended      map[int]bool       // HTTP requests whose answer is over
+	refused    map[int]bool       // those that were answered with an error status, or could not be made
+	carried    bool               // over HTTP+SSE: replies come on the stream transcript.Carrier
 	step, item int
 	gone       bool // the server closed its output or ended
 	received   int
@@ -72,7 +74,7 @@ func Open(ctx context.Context, target transport.Target, opts Options) (*Session,
 	}
 	s := &Session{
 		opts: opts, changed: make(chan struct{}), next: firstID,
-		replies: map[string]int{}, ended: map[int]bool{}, opened: make(chan struct{}),
+		replies: map[string]int{}, ended: map[int]bool{}, refused: map[int]bool{}, opened: make(chan struct{}),
 	}
 	if s.opts.Budget == nil {
 		s.opts.Budget = &Budget{}
@@ -83,7 +85,30 @@ func Open(ctx context.Context, target transport.Target, opts Options) (*Session,
 		return nil, err
 	}
 	s.conn = conn
+	_, s.carried = conn.(transport.Greeter)
 	return s, nil
+}
+
+// Greet waits, over a transport where the server speaks first, for what it says; elsewhere it returns at once. The
+// error says what is missing.
+// Source: 2024-11-05, Transports, "HTTP with SSE".
+func (s *Session) Greet(ctx context.Context) error {
+	g, ok := s.conn.(transport.Greeter)
+	if !ok {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
+	defer cancel()
+	var unusable error
+	err := s.wait(ctx, "the endpoint event", func() bool {
+		greeted, err := g.Greeted()
+		unusable = err
+		return greeted
+	})
+	if err != nil {
+		return s.explain(fmt.Errorf("the server did not send the endpoint event that opens a session: %w", err))
+	}
+	return unusable
 }
 
 // Record takes in an event from the transport.
@@ -107,6 +132,10 @@ func (s *Session) Record(e transcript.Event) {
 	switch e.Kind {
 	case transcript.End:
 		s.ended[e.Stream] = true
+	case transcript.Answer:
+		s.refused[e.Stream] = e.HTTP.Status >= 400
+	case transcript.Failure:
+		s.refused[e.Stream] = true
 	case transcript.EOF, transcript.Exit:
 		s.gone = true
 	case transcript.Receive:
@@ -274,6 +303,17 @@ func (s *Session) await(ctx context.Context, what string, untilGone bool, done f
 	}
 }
 
+// over says whether no reply to what the HTTP request asked can come any more, and settled whether a reply that has
+// come is all that was to come. Over HTTP+SSE the reply does not come with the answer to the request, and may come before it.
+// Both are called with the lock held.
+func (s *Session) over(stream int) bool {
+	return stream > 0 && s.ended[stream] && (!s.carried || s.refused[stream])
+}
+
+func (s *Session) settled(key string, stream int) bool {
+	return s.replies[key] > 0 && (!s.carried || s.ended[stream])
+}
+
 // AwaitReply waits for the reply with the id. stream is the HTTP request that asked (0 on pipes): when its answer
 // is over without the reply, the session resumes the stream where the server gave it an event id to resume from;
 // otherwise the wait is over, too.
@@ -281,9 +321,9 @@ func (s *Session) AwaitReply(ctx context.Context, id any, stream int) error {
 	key := wire.IDKey(id)
 	for at := stream; ; {
 		err := s.wait(ctx, fmt.Sprintf("the reply to request %s", compact(id)), func() bool {
-			return s.replies[key] > 0 || at > 0 && s.ended[at]
+			return s.settled(key, at) || s.over(at)
 		})
-		if err != nil || at == 0 {
+		if err != nil || at == 0 || s.carried {
 			return err
 		}
 		s.mu.Lock()
@@ -345,7 +385,7 @@ func (s *Session) AwaitReplies(ctx context.Context, ids []any, streams []int) er
 	from := 0 // replies mostly come in order: what was seen need not be looked at again
 	return s.wait(ctx, fmt.Sprintf("the replies to %d requests", len(ids)), func() bool {
 		for ; from < len(keys); from++ {
-			if s.replies[keys[from]] == 0 && !(streams[from] > 0 && s.ended[streams[from]]) {
+			if !s.settled(keys[from], streams[from]) && !s.over(streams[from]) {
 				return false
 			}
 		}
@@ -475,7 +515,7 @@ func (s *Session) AdoptHeaders(stream int) {
 	}
 	for _, e := range s.Events() {
 		if e.Kind == transcript.Answer && e.Stream == stream {
-			if id := e.HTTP.Headers["Mcp-Session-Id"]; len(id) > 0 {
+			if id := e.HTTP.Headers["Mcp-Session-Id"]; len(id) > 0 && !s.carried {
 				s.conn.SetHeader("Mcp-Session-Id", id[0])
 			}
 		}
@@ -527,6 +567,9 @@ func (s *Session) explain(err error) error {
 	}
 	return fmt.Errorf("%w; %s", err, strings.Join(more, "; "))
 }
+
+// Carried says whether replies come on another stream than the answers to what asked for them, as over HTTP+SSE.
+func (s *Session) Carried() bool { return s.carried }
 
 // Conn is the connection beneath.
 func (s *Session) Conn() transport.Conn { return s.conn }

@@ -39,7 +39,8 @@ const (
 //     code. In data that is done in http and https URLs only, and for parameters of 8 bytes or more.
 //   - The visible ASCII characters of an Mcp-Session-Id are replaced by a stand-in of the same length, the same for the same id
 //     and different for different ids. Other characters stay, so that checks of the characters come out the same. Ids of
-//     8 bytes or more are replaced wherever else they appear.
+//     8 bytes or more are replaced wherever else they appear. So are ids of sessions over HTTP+SSE: the values, of 8 bytes or
+//     more, in the query of the address that an endpoint event gives.
 //
 // Redacting twice is the same as redacting once.
 type Redactor struct {
@@ -190,6 +191,9 @@ func newPass(r *Redactor, run *Run) *pass {
 	}
 	addURL(run.Header.Target)
 	each(run, func(e *Event) {
+		if e.SSE != nil && e.SSE.Event == "endpoint" {
+			p.addEndpoint(string(e.Data))
+		}
 		if e.HTTP == nil {
 			return
 		}
@@ -217,6 +221,21 @@ func newPass(r *Redactor, run *Run) *pass {
 	})
 	p.compile(secrets)
 	return p
+}
+
+// addEndpoint takes the session id out of the address that an endpoint event of HTTP+SSE gives: whatever stands in its query.
+func (p *pass) addEndpoint(address string) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return
+	}
+	for _, name := range sortedNames(u.Query()) {
+		for _, value := range u.Query()[name] {
+			if len(value) >= longSecret && isSecret(value) {
+				p.sessions.add(value)
+			}
+		}
+	}
 }
 
 // compile makes the replacers: longer values first, so that one that holds another goes whole.

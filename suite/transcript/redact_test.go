@@ -204,3 +204,20 @@ func FuzzRedact(f *testing.F) {
 		}
 	})
 }
+
+func TestSessionIDsOfHTTPWithSSE(t *testing.T) {
+	g := gomega.NewWithT(t)
+	run := &Run{Sessions: []*Session{{Number: 1, Events: []Event{
+		{Kind: Receive, Stream: Carrier, SSE: &SSE{Event: "endpoint"}, Data: []byte("/message?sessionId=0a1b2c3d4e5f&v=1")},
+		{Kind: Send, Stream: 2, HTTP: &HTTP{Method: "POST", URL: "http://127.0.0.1/message?sessionId=0a1b2c3d4e5f&v=1"}, Data: []byte(`{}`)},
+		{Kind: Receive, Stream: Carrier, SSE: &SSE{Event: "message"}, Data: []byte(`{"log":"0a1b2c3d4e5f began"}`)},
+	}}}}
+	out := NewRedactor().Run(run)
+	events := out.Sessions[0].Events
+	g.Expect(string(events[0].Data)).To(gomega.Equal("/message?sessionId=session-1xxx&v=1"))
+	g.Expect(events[1].HTTP.URL).To(gomega.Equal("http://127.0.0.1/message?sessionId=session-1xxx&v=1"))
+	g.Expect(string(events[2].Data)).To(gomega.Equal(`{"log":"session-1xxx began"}`))
+	if again := NewRedactor().Run(out); !reflect.DeepEqual(out, again) {
+		t.Error("the stand-ins of stand-ins differ: " + cmp.Diff(out, again))
+	}
+}

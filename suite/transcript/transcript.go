@@ -18,13 +18,17 @@ const (
 	Answer  Kind = "answer"  // an HTTP answer began: status and headers (HTTP)
 	End     Kind = "end"     // an HTTP answer or stream ended; Note says why when it broke
 	Stderr  Kind = "stderr"  // the server wrote to its standard error (Data)
-	EOF     Kind = "eof"     // the server closed its standard output
+	EOF     Kind = "eof"     // the server closed its standard output, or over HTTP+SSE the stream that carries its messages
 	Closed  Kind = "closed"  // the suite closed the server's standard input
 	Exit    Kind = "exit"    // the server's process ended (Exit)
 	Timeout Kind = "timeout" // a wait of the suite ran out; Note says what was awaited
 	Dropped Kind = "dropped" // a cap of the transport was reached; Note says how much of what came was not kept
 	Failure Kind = "failure" // the suite could not do what a step asks (Note): ours or the network's fault
 )
+
+// Carrier is the number (Event.Stream) of the stream on which all messages of the server come over HTTP+SSE: the GET that
+// opens the session.
+const Carrier = 1
 
 // Event is one thing that happened in a session.
 type Event struct {

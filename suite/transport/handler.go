@@ -11,10 +11,15 @@ import (
 
 // Handler is an HTTP server inside this process. Start makes it listen at a port of 127.0.0.1 that is free; the endpoint is
 // the root of that server.
-func Handler(h http.Handler) Target { return &handler{handler: h} }
+func Handler(h http.Handler) Target { return &handler{handler: h, transport: StreamableHTTP} }
+
+// SSEHandler is as Handler, spoken to over HTTP+SSE: the stream is opened at the root, and the handler has the address for
+// messages, too.
+func SSEHandler(h http.Handler) Target { return &handler{handler: h, transport: HTTPSSE} }
 
 type handler struct {
-	handler http.Handler
+	handler   http.Handler
+	transport string
 
 	mu     sync.Mutex
 	server *http.Server
@@ -22,8 +27,8 @@ type handler struct {
 	ended  chan struct{}
 }
 
-func (*handler) Transport() string { return StreamableHTTP }
-func (*handler) Loopback() bool    { return true }
+func (t *handler) Transport() string { return t.transport }
+func (*handler) Loopback() bool      { return true }
 
 func (t *handler) String() string {
 	t.mu.Lock()
@@ -44,7 +49,7 @@ func (t *handler) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the server in this process cannot listen: %w", err)
 	}
-	u, err := newURL("http://"+listener.Addr().String()+"/", URLOptions{})
+	u, err := newURL("http://"+listener.Addr().String()+"/", URLOptions{Transport: t.transport})
 	if err != nil {
 		listener.Close()
 		return err

@@ -27,8 +27,10 @@ var (
 	errTimeUp  = errors.New("ended early by the suite: its time was up")
 )
 
-// httpConn is a conversation over streamable HTTP (basic/transports of every revision from 2025-03-26).
+// httpConn is a conversation over streamable HTTP (basic/transports of every revision from 2025-03-26), and beneath an
+// sseConn one over HTTP+SSE.
 type httpConn struct {
+	sse    *sseConn // nil: streamable HTTP
 	target *urlTarget
 	client *http.Client
 	rec    *recorder
@@ -36,6 +38,7 @@ type httpConn struct {
 	cancel context.CancelCauseFunc
 	done   chan struct{}
 	once   sync.Once
+	ended  sync.Once // of done
 	all    sync.WaitGroup
 
 	mu      sync.Mutex
@@ -142,6 +145,10 @@ func (c *httpConn) send(ctx context.Context, out Outgoing) (int, <-chan struct{}
 			c.rec.record(transcript.Event{Kind: transcript.Failure, Stream: stream, Note: failure})
 		}
 		c.rec.record(transcript.Event{Kind: transcript.End, Stream: stream, Note: note})
+		if c.sse != nil && stream == transcript.Carrier && context.Cause(c.ctx) == nil {
+			c.rec.record(transcript.Event{Kind: transcript.EOF, Stream: stream})
+			c.over()
+		}
 	})
 	return stream, ended, nil
 }
@@ -153,6 +160,13 @@ func (c *httpConn) request(out Outgoing) (*http.Request, []byte, error) {
 		method = http.MethodPost
 	}
 	u := *c.target.endpoint
+	if c.sse != nil && method != http.MethodGet {
+		to, err := c.sse.address()
+		if err != nil {
+			return nil, nil, err
+		}
+		u = *to
+	}
 	if out.Path != "" {
 		ref, err := url.Parse(out.Path)
 		if err != nil {
@@ -187,6 +201,8 @@ func (c *httpConn) request(out Outgoing) (*http.Request, []byte, error) {
 		switch {
 		case method == http.MethodGet:
 			req.Header.Set("Accept", "text/event-stream")
+		case c.sse != nil:
+			req.Header.Set("Accept", "*/*")
 		default:
 			req.Header.Set("Accept", "application/json, text/event-stream")
 		}
@@ -256,6 +272,9 @@ func (c *httpConn) exchange(stream int, req *http.Request) (note string, err err
 		HTTP: &transcript.HTTP{Status: resp.StatusCode, Headers: resp.Header}})
 	if isEventStream(resp.Header.Get("Content-Type")) {
 		events := eventReader{max: c.rec.limits.MaxMessage, emit: func(data []byte, size int64, meta transcript.SSE) {
+			if c.sse != nil && stream == transcript.Carrier && meta.Event == "endpoint" {
+				c.sse.greet(data)
+			}
 			event := transcript.Event{Kind: transcript.Receive, Stream: stream, Data: data, SSE: &meta}
 			if size > int64(len(data)) {
 				event.Size = size
@@ -336,9 +355,11 @@ func (c *httpConn) Close() {
 		c.all.Wait()
 		c.client.CloseIdleConnections()
 		c.rec.seal()
-		close(c.done)
+		c.over()
 	})
 }
+
+func (c *httpConn) over() { c.ended.Do(func() { close(c.done) }) }
 
 func join2(first, second string) string {
 	if second == "" {

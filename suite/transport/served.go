@@ -16,7 +16,7 @@ import (
 const maxTail = 64 << 10
 
 // Served is a server that Start starts, that is spoken to over HTTP as soon as something accepts connections at the endpoint,
-// and that Stop ends. It has ready (30 s when that is 0) to get there. The target is a Process, too. When the
+// and that Stop ends. It has ready (30 s when that is 0) to get there. The target is a Process and a Switcher, too. When the
 // server ends during a conversation, that conversation gets an Exit event.
 //
 // Errors are those of URL. Start says when something else is listening at the endpoint already, when the command cannot

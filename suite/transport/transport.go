@@ -1,5 +1,5 @@
 // Package transport carries bytes between the suite and the server under test: over the pipes of a child process, over
-// streamable HTTP, or inside this process. It records all that crosses, in order, and knows no protocol rules: it
+// streamable HTTP or HTTP+SSE, or inside this process. It records all that crosses, in order, and knows no protocol rules: it
 // frames messages, it does not read them.
 package transport
 
@@ -15,11 +15,26 @@ import (
 const (
 	Stdio          = "stdio"
 	StreamableHTTP = "streamable-http"
+	HTTPSSE        = "http+sse" // of 2024-11-05: messages are posted to one address and come on a stream from another
 	InMemory       = "in-memory"
 )
 
 // ErrClosed is what Send returns, wrapped, when the conversation is over: the input was closed, or the server is gone.
 var ErrClosed = errors.New("the connection to the server is closed")
+
+// Greeter is a Conn that nothing can be sent over before the server has said where to.
+type Greeter interface {
+	// Greeted says whether it has, which an event before tells; the error is why nothing can be sent there. It takes no
+	// lock.
+	Greeted() (bool, error)
+}
+
+// Switcher is a Target that can be spoken to over more than one transport, as a URL of which nobody has said what
+// it speaks.
+type Switcher interface {
+	// Switch makes later conversations go over the transport. It is false where the target is bound to another one.
+	Switch(transport string) bool
+}
 
 // Sink takes the events of one conversation. Record is called from several goroutines, for one stream in the order in
 // which things happened. Step, Item and At are for the sink to fill. Send calls it, too: a sink with a lock must not hold that
@@ -40,7 +55,8 @@ type Outgoing struct {
 	// Header is put in place of the default headers of the same name. An empty list removes the header. Names are
 	// written as given.
 	Header map[string][]string
-	// Path is a reference (RFC 3986, section 4.2) resolved against the endpoint, which is also its default. It must stay
+	// Path is a reference (RFC 3986, section 4.2) resolved against the endpoint, which is also its default: over HTTP+SSE
+	// that is the stream's address for GET, and for all else the one that the server gave. It must stay
 	// on the endpoint's scheme, host and port.
 	Path string
 	// NoDefaults leaves out Content-Type, Accept, User-Agent and what SetHeader set. Those of URLOptions.Header stay: they
@@ -63,7 +79,8 @@ type Conn interface {
 	// cannot be written in HTTP, or too much waits already for a server that does not read (both are recorded as a
 	// Failure). What goes wrong later shows in the events: a host that cannot be reached is a Failure and an End.
 	//
-	// On HTTP the request ends early when ctx does, unless Hold is set. On pipes ctx is not looked at.
+	// On HTTP the request ends early when ctx does, unless Hold is set. On pipes ctx is not looked at. Over HTTP+SSE the answer to
+	// a message does not bring the reply: that comes on the stream transcript.Carrier.
 	Send(ctx context.Context, out Outgoing) (stream int, err error)
 	// SetHeader sets a header of every later request; "" takes it away. Pipes ignore it.
 	SetHeader(name, value string)
@@ -73,7 +90,7 @@ type Conn interface {
 	// ignores it.
 	CloseInput()
 	// Done is closed when nothing more can come: on pipes when the standard output has ended or the process has, on HTTP
-	// by Close only.
+	// by Close only, over HTTP+SSE also when the server has ended its stream (an EOF event tells it).
 	Done() <-chan struct{}
 	// Close ends the conversation and returns when all is gone; no event is recorded afterwards.
 	//
@@ -85,7 +102,7 @@ type Conn interface {
 
 // Target is the server under test and the way to it.
 type Target interface {
-	// Transport names the transport: Stdio, StreamableHTTP or InMemory.
+	// Transport names the transport: Stdio, StreamableHTTP, HTTPSSE or InMemory. It may change by Switch.
 	Transport() string
 	// Loopback says whether the server is surely on this machine: a child process, this process, or a URL whose host is
 	// a loopback address or localhost.

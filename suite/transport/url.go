@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/net/http/httpguts"
@@ -18,16 +19,18 @@ import (
 
 // URLOptions say how to reach a URL.
 type URLOptions struct {
-	Header   map[string]string // sent with every request, such as Authorization
-	CACert   string            // a file of PEM certificates to trust beside those of the system
-	Insecure bool              // do not verify certificates
+	// Transport is StreamableHTTP or HTTPSSE; "" is the first one, and lets the target be switched.
+	Transport string
+	Header    map[string]string // sent with every request, such as Authorization
+	CACert    string            // a file of PEM certificates to trust beside those of the system
+	Insecure  bool              // do not verify certificates
 	Limits
 	// Client is used instead of one made from CACert and Insecure. Its transport and cookie jar are kept, its redirect policy
 	// and timeout are not.
 	Client *http.Client
 }
 
-// URL is a server that runs already and is spoken to over HTTP. Redirects are recorded, not followed; no proxy is
+// URL is a server that runs already and is spoken to over HTTP. It is a Switcher, too. Redirects are recorded, not followed; no proxy is
 // used, nothing is compressed, and there are no limits on connections. Each conversation has connections of its own.
 //
 // The error says what is wrong with the endpoint (it must be an absolute http or https URL), with a header or with the
@@ -54,12 +57,18 @@ func newURL(endpoint string, opts URLOptions) (*urlTarget, error) {
 	}
 	u.Fragment, u.RawFragment = "", ""
 	opts.Limits = opts.withDefaults()
+	switch opts.Transport {
+	case "", StreamableHTTP, HTTPSSE:
+	default:
+		return nil, fmt.Errorf("a URL cannot be spoken to over %q; the transport is %s or %s", opts.Transport, StreamableHTTP, HTTPSSE)
+	}
 	for name, value := range opts.Header {
 		if err := validHeader(name, value); err != nil {
 			return nil, err
 		}
 	}
 	t := &urlTarget{endpoint: u, opts: opts}
+	t.sse.Store(opts.Transport == HTTPSSE)
 	t.tls = &tls.Config{InsecureSkipVerify: opts.Insecure}
 	if opts.CACert != "" {
 		pem, err := os.ReadFile(opts.CACert)
@@ -91,12 +100,27 @@ func validHeader(name, value string) error {
 type urlTarget struct {
 	endpoint *url.URL
 	opts     URLOptions
+	sse      atomic.Bool // HTTP+SSE
 	tls      *tls.Config
 	process  *process // the server, where the suite has started it
 }
 
-func (*urlTarget) Transport() string { return StreamableHTTP }
-func (t *urlTarget) String() string  { return t.endpoint.Redacted() }
+func (t *urlTarget) String() string { return t.endpoint.Redacted() }
+
+func (t *urlTarget) Transport() string {
+	if t.sse.Load() {
+		return HTTPSSE
+	}
+	return StreamableHTTP
+}
+
+func (t *urlTarget) Switch(transport string) bool {
+	if t.opts.Transport != "" {
+		return false
+	}
+	t.sse.Store(transport == HTTPSSE)
+	return transport == HTTPSSE || transport == StreamableHTTP
+}
 
 func (t *urlTarget) Loopback() bool {
 	host := t.endpoint.Hostname()
@@ -111,7 +135,17 @@ func (t *urlTarget) Open(ctx context.Context, sink Sink) (Conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("no conversation was begun: %w", err)
 	}
-	return newHTTPConn(t, sink), nil
+	c := newHTTPConn(t, sink)
+	if !t.sse.Load() {
+		return c, nil
+	}
+	conn := &sseConn{httpConn: c}
+	c.sse = conn
+	if _, err := c.Send(ctx, Outgoing{Method: http.MethodGet, Hold: true}); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return conn, nil
 }
 
 // client makes the client of one conversation.
