@@ -231,10 +231,14 @@ func (p *player) survey(ctx context.Context) []*observe.Context {
 	}
 	for _, why := range slices.Sorted(maps.Keys(failures)) {
 		slices.Sort(failures[why])
-		p.problem("no session at revision %s: %s", strings.Join(failures[why], " and "), why)
+		p.problem("no session at revision %s: %s", list(failures[why]), why)
 	}
 	if len(usable) == 0 && len(failures) == 0 && len(p.problems) == 0 && ctx.Err() == nil {
-		p.problem("the server speaks none of the revisions that this version covers (%v): it answers with %s", asked, answered)
+		names := make([]string, len(asked))
+		for i, r := range asked {
+			names[i] = string(r)
+		}
+		p.problem("the server speaks none of the revisions that were asked for, %s: it answers with %s", list(names), answered)
 	}
 	if len(usable) == 0 && len(failures) > 0 && !p.unreachable && ctx.Err() == nil {
 		// What can be judged without a session still is: how the server answers to initialize.
@@ -520,4 +524,13 @@ func (p *player) playIn(ctx context.Context, ex *script.Exchange, c *observe.Con
 		p.cfg.Played(c, pl, o.record)
 	}
 	return pl
+}
+
+// list joins words for people: a, b and c.
+func list(words []string) string {
+	n := len(words)
+	if n < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
 }

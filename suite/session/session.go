@@ -478,6 +478,9 @@ func (s *Session) Initialize(ctx context.Context) error {
 		return s.explain(err)
 	}
 	if err := s.AwaitReply(ctx, id, stream); err != nil {
+		if errors.Is(err, ErrTimeout) {
+			err = fmt.Errorf("no answer to initialize within %s (--start-timeout): %w", s.opts.Timeout, err)
+		}
 		return s.explain(err)
 	}
 	if s.Negotiated() == "" {
