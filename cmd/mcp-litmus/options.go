@@ -121,6 +121,7 @@ func (o *runOptions) settings(f *pflag.FlagSet, args []string) (*config.Config, 
 		set(&c.Target.Env, name, value)
 		c.Secrets = append(c.Secrets, value)
 	}
+	c.Secrets = append(c.Secrets, config.Inherited(os.Environ())...)
 	if f.Changed("select") {
 		c.Select = o.selection
 	}

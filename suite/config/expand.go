@@ -65,6 +65,19 @@ func (e *environment) keep(v string) {
 
 var credential = regexp.MustCompile(`(?i)auth|cookie|token|secret|passw|passphrase|session|signature|credential|key$|[-_]key|apikey`)
 
+// Inherited picks, from an environment in the form NAME=value, the values that are credentials by their names. A server's
+// process inherits them, and a tool that shows its environment must not carry them into a transcript.
+func Inherited(environ []string) []string {
+	var out []string
+	for _, e := range environ {
+		name, value, _ := strings.Cut(e, "=")
+		if credential.MatchString(name) && len(value) >= 8 && !strings.Contains(value, "/") {
+			out = append(out, value)
+		}
+	}
+	return out
+}
+
 // keepNamed remembers the value of a header or variable whose name says that it is a credential, with and without
 // a scheme such as Bearer before it.
 func (e *environment) keepNamed(name, v string) {
