@@ -23,6 +23,7 @@ var selftestTransports = []string{transport.Stdio, transport.StreamableHTTP, tra
 func selftestCommand() *cobra.Command {
 	var only, over []string
 	var jobs int
+	var full bool
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use:   "selftest",
@@ -51,7 +52,7 @@ func selftestCommand() *cobra.Command {
 			}
 			out := cmd.OutOrStdout()
 			r, err := selftest.Matrix(cmd.Context(), selftest.Config{
-				Library: lib, Faults: faults, Transports: over, Jobs: jobs, Timeout: timeout,
+				Library: lib, Faults: faults, Transports: over, Jobs: jobs, Timeout: timeout, Full: full,
 				Stdio: func(faults ...string) []string { return append([]string{self, referenceCommand}, faults...) },
 				Done: func(c selftest.Cell) {
 					name := c.Fault
@@ -111,7 +112,8 @@ func selftestCommand() *cobra.Command {
 	}
 	cmd.Flags().StringSliceVar(&only, "fault", nil, "try only these faults")
 	cmd.Flags().StringSliceVar(&over, "transport", selftestTransports, "run over these transports")
-	cmd.Flags().IntVar(&jobs, "jobs", 0, "faults tried side by side (default: one a processor)")
-	cmd.Flags().DurationVar(&timeout, "timeout", 0, "bound of each wait (default 5s)")
+	cmd.Flags().IntVar(&jobs, "jobs", 0, "faults tried side by side (default: five a processor)")
+	cmd.Flags().BoolVar(&full, "full", false, "judge everything with every fault at every revision over every transport (takes long)")
+	cmd.Flags().DurationVar(&timeout, "timeout", 0, "bound of each wait (default 10s)")
 	return cmd
 }

@@ -28,8 +28,9 @@ type Config struct {
 	Transports []string // stdio, streamable-http and http+sse
 	// Stdio gives the command line of the reference server with the faults, over stdio.
 	Stdio   func(faults ...string) []string
-	Jobs    int           // faults tried side by side; 0: one a processor
-	Timeout time.Duration // of each wait; 0: 5 s
+	Jobs    int           // faults tried side by side; 0: five a processor, since most of it is waiting
+	Timeout time.Duration // of each wait; 0: 10 s
+	Full    bool          // judge everything with every fault at every revision over every transport
 	Done    func(Cell)    // told of each cell, one at a time, in no order
 }
 
@@ -69,25 +70,28 @@ func Matrix(ctx context.Context, cfg Config) (Result, error) {
 		return Result{}, err
 	}
 	if cfg.Jobs <= 0 {
-		cfg.Jobs = runtime.GOMAXPROCS(0)
+		cfg.Jobs = 5 * runtime.GOMAXPROCS(0)
 	}
 	if cfg.Timeout <= 0 {
-		cfg.Timeout = 5 * time.Second
+		cfg.Timeout = 10 * time.Second
 	}
 	type task struct {
 		fault     *sabotage.Fault
 		transport string
+		whole     bool // everything is judged, not only what the fault breaks
 	}
 	var tasks []task
 	for _, t := range append(slices.Clone(cfg.Transports), transport.InMemory) {
-		tasks = append(tasks, task{nil, t})
+		tasks = append(tasks, task{nil, t, true})
 	}
 	var untried []string
 	for i := range cfg.Faults {
 		f, tried := &cfg.Faults[i], false
 		for _, t := range cfg.Transports {
 			if want := expectations(cfg, f, t); len(want) > 0 {
-				tasks = append(tasks, task{f, cheapest(cfg, f, t, want)})
+				// Whether it breaks anything else is seen where everything is judged: over the first transport, and
+				// unless all is asked for only at the newest revision.
+				tasks = append(tasks, task{f, cheapest(cfg, f, t, want), cfg.Full || !tried})
 				tried = true
 			}
 		}
@@ -102,7 +106,7 @@ func Matrix(ctx context.Context, cfg Config) (Result, error) {
 	for range cfg.Jobs {
 		workers.Go(func() {
 			for i := range queue {
-				results[i] = try(ctx, cfg, tasks[i].fault, tasks[i].transport)
+				results[i] = try(ctx, cfg, tasks[i].fault, tasks[i].transport, tasks[i].whole)
 				if cfg.Done != nil {
 					mu.Lock()
 					for _, c := range results[i] {
@@ -232,33 +236,67 @@ func target(cfg Config, f *sabotage.Fault, name string) suite.Target {
 	return suite.Handler(Handler(faults))
 }
 
-// try runs the suite with one fault over one transport.
-func try(ctx context.Context, cfg Config, f *sabotage.Fault, name string) []Cell {
+// try runs the suite with one fault over one transport: at each revision at which the fault breaks something. With whole,
+// everything is judged at the newest of them (with cfg.Full, or without a fault, at all), at the others what the
+// fault breaks; what is seen only where everything is played is not tried at these.
+func try(ctx context.Context, cfg Config, f *sabotage.Fault, name string, whole bool) []Cell {
 	want := expectations(cfg, f, name)
-	var revisions []string
-	for _, r := range script.Covered {
-		if _, ok := want[r]; ok {
-			revisions = append(revisions, string(r))
+	var all, part []string
+	for _, r := range slices.Backward(script.Covered) {
+		if _, ok := want[r]; !ok {
+			continue
+		}
+		switch ambient := f != nil && ambient(cfg, want[r], r, name); {
+		case f == nil, cfg.Full, (whole || ambient) && len(all) == 0:
+			all = append(all, string(r))
+		case len(want[r]) > 0 && !ambient:
+			part = append(part, string(r))
 		}
 	}
-	o, err := suite.Run(ctx, target(cfg, f, name), suite.Revisions(revisions...), suite.Timeout(cfg.Timeout), suite.Jobs(2))
 	var cells []Cell
-	for _, r := range revisions {
-		c := Cell{Revision: r, Transport: name}
-		if f != nil {
-			c.Fault = f.Name
+	run := func(revisions []string, opts ...suite.Option) {
+		if len(revisions) == 0 {
+			return
 		}
-		if err != nil {
-			c.Problem = err.Error()
-		} else {
-			c.fill(o.Report, want[script.Revision(r)])
-			if f != nil && len(c.Missing) > 0 && name != transport.Stdio && f.Fired() == 0 && len(f.Flags) == 0 {
-				c.Missing = append(c.Missing, "(the fault never struck: its condition never held)")
-			}
+		opts = append(opts, suite.Revisions(revisions...), suite.Timeout(cfg.Timeout), suite.Jobs(2))
+		o, err := suite.Run(ctx, target(cfg, f, name), opts...)
+		for _, r := range revisions {
+			cells = append(cells, cell(f, name, r, o, err, want[script.Revision(r)]))
 		}
-		cells = append(cells, c)
+	}
+	run(all)
+	if f != nil {
+		run(part, suite.Select(strings.Join(f.Breaks, " || ")))
 	}
 	return cells
+}
+
+// ambient says whether some of the requirements are judged by a watch exchange, which sees little unless everything is
+// played: these are tried at the newest revision alone, where that is done anyway.
+func ambient(cfg Config, ids []string, r script.Revision, transport string) bool {
+	return slices.ContainsFunc(ids, func(id string) bool {
+		return slices.ContainsFunc(cfg.Library.Exchanges, func(ex *script.Exchange) bool {
+			return ex.Watch && plan.Concerns(cfg.Library, ex, r, transport) && slices.ContainsFunc(
+				plan.InForce(cfg.Library, ex, r, transport), func(q *script.Requirement) bool { return q.ID == id })
+		})
+	})
+}
+
+// cell is what the run did at one revision.
+func cell(f *sabotage.Fault, name, revision string, o *suite.Outcome, err error, want []string) Cell {
+	c := Cell{Revision: revision, Transport: name}
+	if f != nil {
+		c.Fault = f.Name
+	}
+	if err != nil {
+		c.Problem = err.Error()
+		return c
+	}
+	c.fill(o.Report, want)
+	if f != nil && len(c.Missing) > 0 && name != transport.Stdio && f.Fired() == 0 && len(f.Flags) == 0 {
+		c.Missing = append(c.Missing, "(the fault never struck: its condition never held)")
+	}
+	return c
 }
 
 func (c *Cell) fill(report *verdict.Report, want []string) {
