@@ -63,8 +63,8 @@ func (r Result) OK() bool {
 	return len(r.Unkilled) == 0 && len(r.Untried) == 0 && !slices.ContainsFunc(r.Cells, func(c Cell) bool { return !c.OK() })
 }
 
-// Matrix runs the suite without a fault and with each, over each transport, at every covered revision. It stops
-// early when ctx ends. An error means that the faults do not fit the catalogue.
+// Matrix runs the suite without a fault and with each, over each transport, at every covered revision, many side by
+// side. What goes wrong there is tried once more, alone, and that counts. It stops early when ctx ends. An error means that the faults do not fit the catalogue.
 func Matrix(ctx context.Context, cfg Config) (Result, error) {
 	if err := check(cfg); err != nil {
 		return Result{}, err
@@ -102,18 +102,28 @@ func Matrix(ctx context.Context, cfg Config) (Result, error) {
 	results := make([][]Cell, len(tasks))
 	queue := make(chan int)
 	var mu sync.Mutex
+	var again []int // tasks that went wrong among others: a machine that is too busy loses waits, and messages that nobody awaits
+	tell := func(cells []Cell) {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, c := range cells {
+			if cfg.Done != nil {
+				cfg.Done(c)
+			}
+		}
+	}
 	var workers sync.WaitGroup
 	for range cfg.Jobs {
 		workers.Go(func() {
 			for i := range queue {
 				results[i] = try(ctx, cfg, tasks[i].fault, tasks[i].transport, tasks[i].whole)
-				if cfg.Done != nil {
+				if wrong(results[i]) {
 					mu.Lock()
-					for _, c := range results[i] {
-						cfg.Done(c)
-					}
+					again = append(again, i)
 					mu.Unlock()
+					continue
 				}
+				tell(results[i])
 			}
 		})
 	}
@@ -125,9 +135,17 @@ func Matrix(ctx context.Context, cfg Config) (Result, error) {
 	}
 	close(queue)
 	workers.Wait()
+	for _, i := range again {
+		results[i] = try(ctx, cfg, tasks[i].fault, tasks[i].transport, tasks[i].whole)
+		tell(results[i])
+	}
 	r := Result{Cells: slices.Concat(results...), Untried: untried}
 	r.Unkilled = unkilled(cfg, r.Cells)
 	return r, ctx.Err()
+}
+
+func wrong(cells []Cell) bool {
+	return slices.ContainsFunc(cells, func(c Cell) bool { return !c.OK() })
 }
 
 // inForce says whether something that the fault breaks is in force at a covered revision at which the fault applies.
