@@ -140,17 +140,23 @@ func (r *replay) each(st *script.Step, vars map[string]any) {
 		inner := maps.Clone(vars)
 		inner["it"] = it
 		inner = r.steps(st.Steps, inner, i+1)
-		outcome := map[string]any{"it": it}
-		for _, nested := range st.Steps {
-			if v, ok := inner[nested.As]; ok && nested.As != "" {
-				outcome[nested.As] = v
-			}
-		}
-		all = append(all, outcome)
+		all = append(all, Outcome(it, st, inner))
 	}
 	if st.As != "" {
 		vars[st.As] = all
 	}
+}
+
+// Outcome is what one repetition of a repeated step leaves: its item as `it`, and what the nested steps stored in vars
+// under their names.
+func Outcome(it any, st *script.Step, vars map[string]any) map[string]any {
+	outcome := map[string]any{"it": it}
+	for _, nested := range st.Steps {
+		if v, ok := vars[nested.As]; ok && nested.As != "" {
+			outcome[nested.As] = v
+		}
+	}
+	return outcome
 }
 
 // List evaluates the items of a repeated step.

@@ -93,13 +93,7 @@ func (a *actor) each(st *script.Step) error {
 		if err := a.steps(st.Steps, i+1); err != nil {
 			return err
 		}
-		outcome := map[string]any{"it": it}
-		for _, nested := range st.Steps {
-			if v, ok := a.vars[nested.As]; ok && nested.As != "" {
-				outcome[nested.As] = v
-			}
-		}
-		all = append(all, outcome)
+		all = append(all, observe.Outcome(it, st, a.vars))
 	}
 	a.vars = outer
 	if st.As != "" {

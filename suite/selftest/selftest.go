@@ -60,7 +60,7 @@ type Result struct {
 
 // OK says whether every cell is, and every requirement has a fault that kills it.
 func (r Result) OK() bool {
-	return len(r.Unkilled) == 0 && len(r.Untried) == 0 && !slices.ContainsFunc(r.Cells, func(c Cell) bool { return !c.OK() })
+	return len(r.Unkilled) == 0 && len(r.Untried) == 0 && !wrong(r.Cells)
 }
 
 // Matrix runs the suite without a fault and with each, over each transport, at every covered revision, many side by
