@@ -1,0 +1,348 @@
+package play
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"github.com/mcp-litmus/mcp-litmus/suite/observe"
+	"github.com/mcp-litmus/mcp-litmus/suite/script"
+	"github.com/mcp-litmus/mcp-litmus/suite/transport"
+	"github.com/mcp-litmus/mcp-litmus/suite/wire"
+)
+
+// mostPages ends the walk of a list that never ends.
+const mostPages = 1000
+
+// do is the verbs. Its errors are the session's, or say why the step could not be put into bytes.
+func (a *actor) do(ctx context.Context, st *script.Step, s *opened) error {
+	switch st.Verb {
+	case script.Request:
+		return a.request(ctx, st, s)
+	case script.Notify:
+		data, err := a.notification(st)
+		if err != nil {
+			return err
+		}
+		stream, err := a.send(st, s, transport.Outgoing{Data: data})
+		if err != nil {
+			return err
+		}
+		return s.AwaitEnd(ctx, stream)
+	case script.Raw:
+		return a.raw(ctx, st, s)
+	case script.HTTP:
+		return a.http(ctx, st, s)
+	case script.Pages:
+		return a.pages(ctx, st, s)
+	case script.Parallel:
+		return a.parallel(ctx, st, s)
+	case script.Listen:
+		if s.Carried() {
+			return nil // the session's own stream is open already
+		}
+		stream, err := a.send(st, s, transport.Outgoing{Method: "GET", Hold: true})
+		if err != nil {
+			return err
+		}
+		if a.listens == nil {
+			a.listens = map[string]int{}
+		}
+		a.listens[st.In] = stream
+		return s.AwaitAnswer(ctx, stream)
+	case script.Await:
+		return s.AwaitMessage(ctx, "a message for which "+st.Where.Source, func(m wire.Message) bool {
+			vars := maps.Clone(a.vars)
+			vars["it"] = m.Value
+			ok, err := st.Where.Bool(vars)
+			return err == nil && ok
+		})
+	case script.Quiet:
+		return s.Barrier(ctx)
+	case script.Close:
+		if st.Target == "stream" {
+			if stream, ok := a.listens[st.In]; ok {
+				s.Conn().Abort(stream)
+				delete(a.listens, st.In)
+				return s.AwaitEnd(ctx, stream)
+			}
+			return nil
+		}
+		s.Conn().CloseInput()
+		return s.AwaitExit(ctx)
+	}
+	return fmt.Errorf("the verb %q cannot be played", st.Verb)
+}
+
+// send adds the step's own headers and hands over.
+func (a *actor) send(st *script.Step, s *opened, out transport.Outgoing) (int, error) {
+	if st.HTTP != nil && len(st.HTTP.Headers) > 0 {
+		h, err := a.headers(st.HTTP.Headers)
+		if err != nil {
+			return 0, err
+		}
+		out.Header = h
+	}
+	a.begin()
+	return s.Send(a.ctx, out)
+}
+
+func (a *actor) headers(values map[string]script.Value) (map[string][]string, error) {
+	out := map[string][]string{}
+	for name, value := range values {
+		v, err := value.Render(a.vars)
+		if err != nil {
+			return nil, fmt.Errorf("header %s: %w", name, err)
+		}
+		switch v := v.(type) {
+		case nil:
+			out[name] = nil
+		case []any:
+			for _, x := range v {
+				out[name] = append(out[name], fmt.Sprint(x))
+			}
+		default:
+			out[name] = []string{fmt.Sprint(v)}
+		}
+	}
+	return out, nil
+}
+
+func (a *actor) request(ctx context.Context, st *script.Step, s *opened) error {
+	method, params, err := a.methodAndParams(st)
+	if err != nil {
+		return err
+	}
+	var id any = s.NextID()
+	if !st.ID.IsZero() {
+		if id, err = st.ID.Render(a.vars); err != nil {
+			return err
+		}
+	}
+	stream, err := a.send(st, s, transport.Outgoing{Data: wire.Request(id, method, params)})
+	if err != nil {
+		return err
+	}
+	if st.Until == "sent" {
+		return nil
+	}
+	if st.Until == "event" && stream > 0 {
+		err := s.AwaitEvent(ctx, stream)
+		s.Conn().Abort(stream)
+		if err != nil {
+			return err
+		}
+		return s.AwaitEnd(ctx, stream)
+	}
+	if err := s.AwaitReply(ctx, id, stream); err != nil {
+		return err
+	}
+	if method == "initialize" {
+		s.AdoptHeaders(stream)
+	}
+	if st.Until == "end" {
+		return s.AwaitEnd(ctx, stream)
+	}
+	return nil
+}
+
+func (a *actor) methodAndParams(st *script.Step) (string, any, error) {
+	method := st.Method
+	if !st.MethodValue.IsZero() {
+		v, err := st.MethodValue.Render(a.vars)
+		if err != nil {
+			return "", nil, err
+		}
+		method = fmt.Sprint(v)
+	}
+	if st.Params.IsZero() {
+		return method, nil, nil
+	}
+	params, err := st.Params.Render(a.vars)
+	return method, params, err
+}
+
+func (a *actor) notification(st *script.Step) ([]byte, error) {
+	method, params, err := a.methodAndParams(st)
+	if err != nil {
+		return nil, err
+	}
+	return wire.Notification(method, params), nil
+}
+
+func (a *actor) raw(ctx context.Context, st *script.Step, s *opened) error {
+	var out transport.Outgoing
+	for _, w := range st.Writes {
+		v, err := w.Render(a.vars)
+		if err != nil {
+			return err
+		}
+		text, ok := v.(string)
+		if !ok {
+			return fmt.Errorf("raw: %s gives no text", w.Source())
+		}
+		out.Writes = append(out.Writes, []byte(text))
+	}
+	if st.Line {
+		out = transport.Outgoing{Data: out.Writes[0]}
+	}
+	stream, err := a.send(st, s, out)
+	if err != nil {
+		return err
+	}
+	if len(st.IDs) > 0 {
+		ids := make([]any, len(st.IDs))
+		streams := make([]int, len(st.IDs))
+		for i, v := range st.IDs {
+			if ids[i], err = v.Render(a.vars); err != nil {
+				return err
+			}
+			streams[i] = stream
+		}
+		return s.AwaitReplies(ctx, ids, streams)
+	}
+	if stream > 0 {
+		if err := s.AwaitEnd(ctx, stream); err != nil || !s.Carried() {
+			return err
+		}
+	}
+	return s.Barrier(ctx)
+}
+
+func (a *actor) http(ctx context.Context, st *script.Step, s *opened) error {
+	h := st.HTTP
+	texts := map[string]string{}
+	for name, value := range map[string]script.Value{"method": h.Method, "path": h.Path, "body": h.Body, "host": h.Host} {
+		if value.IsZero() {
+			continue
+		}
+		v, err := value.Render(a.vars)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if s, ok := v.(string); ok {
+			texts[name] = s
+			continue
+		}
+		b, err := wire.Encode(v)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		texts[name] = string(b)
+	}
+	out := transport.Outgoing{Method: texts["method"], Path: texts["path"], Host: texts["host"], Data: []byte(texts["body"])}
+	out.Hold = out.Method == "GET"
+	stream, err := a.send(st, s, out)
+	if err != nil {
+		return err
+	}
+	if out.Hold {
+		if err := s.AwaitAnswer(ctx, stream); err != nil {
+			return err
+		}
+		if st.Until != "end" && observe.IsStream(s.Events(), stream) {
+			if s.Carried() { // a session is opened, and the server speaks first
+				err = s.AwaitEvent(ctx, stream)
+			}
+			s.Conn().Abort(stream)
+			if err != nil {
+				return err
+			}
+		}
+	} else if id, ok := wire.Read(out.Data).ID(); ok && id != nil && st.Until != "end" {
+		return s.AwaitReply(ctx, id, stream)
+	}
+	return s.AwaitEnd(ctx, stream)
+}
+
+func (a *actor) pages(ctx context.Context, st *script.Step, s *opened) error {
+	method, params, err := a.methodAndParams(st)
+	if err != nil {
+		return err
+	}
+	base, _ := params.(map[string]any)
+	seen := map[string]bool{}
+	for cursor := any(nil); ; {
+		with := maps.Clone(base)
+		if cursor != nil {
+			if with == nil {
+				with = map[string]any{}
+			}
+			with["cursor"] = cursor
+		}
+		var sent any
+		if with != nil {
+			sent = with
+		}
+		id, from := s.NextID(), len(s.Events())
+		stream, err := a.send(st, s, transport.Outgoing{Data: wire.Request(id, method, sent)})
+		if err != nil {
+			return err
+		}
+		if err := s.AwaitReply(ctx, id, stream); err != nil {
+			return err
+		}
+		result := observe.ResultOf(s.Events()[from:], id)
+		next, ok := result["nextCursor"].(string)
+		if !ok || seen[next] || len(seen) >= mostPages {
+			return nil
+		}
+		seen[next] = true
+		cursor = next
+	}
+}
+
+func (a *actor) parallel(ctx context.Context, st *script.Step, s *opened) error {
+	v, err := st.Requests.Render(a.vars)
+	if err != nil {
+		return err
+	}
+	list, ok := v.([]any)
+	if !ok {
+		return fmt.Errorf("parallel: %s is no list", st.Requests.Source())
+	}
+	var ids []any
+	var streams []int
+	for _, item := range list {
+		o, _ := item.(map[string]any)
+		method, ok := o["request"].(string)
+		if !ok {
+			return fmt.Errorf("parallel: an item of %s names no request", st.Requests.Source())
+		}
+		id, ok := o["id"]
+		if !ok {
+			id = s.NextID()
+		}
+		var params any
+		if p, ok := o["params"]; ok {
+			params = p
+		}
+		stream, err := a.send(st, s, transport.Outgoing{Data: wire.Request(id, method, params)})
+		if err != nil {
+			return err
+		}
+		ids, streams = append(ids, id), append(streams, stream)
+	}
+	return s.AwaitReplies(ctx, ids, streams)
+}
+
+// open opens a further session of the exchange under the step's name, a bare one without its handshake. Its
+// events are those of the step.
+func (a *actor) open(st *script.Step) error {
+	o := a.player.open(a.ctx, a.c.Revision, a.ex.Client, true)
+	o.record.Exchange, o.record.Name = a.ex.Name, st.Target
+	a.sessions[st.Target] = o
+	if o.err != nil {
+		return o.err
+	}
+	o.At(st.Number, 0)
+	if !st.Bare {
+		if err := o.Initialize(a.ctx); err != nil {
+			return err
+		}
+	}
+	if st.As != "" {
+		a.vars[st.As] = observe.Step(st, o.Events(), nil)
+	}
+	return nil
+}
