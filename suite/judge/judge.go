@@ -215,8 +215,7 @@ func malformed(steps []*script.Step, into map[int]bool) {
 func Server(run *transcript.Run) string {
 	for _, s := range run.Sessions {
 		doc := observe.Step(&script.Step{Verb: script.Request}, s.Opening(), nil)
-		result, _ := doc["result"].(map[string]any)
-		info, _ := result["serverInfo"].(map[string]any)
+		info, _ := plan.Server(map[string]any{"handshake": doc})["serverInfo"].(map[string]any)
 		if name, ok := info["name"].(string); ok {
 			version, _ := info["version"].(string)
 			return strings.TrimSpace(name + " " + version)
