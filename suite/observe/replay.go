@@ -29,7 +29,7 @@ func (c *Context) Vars(client map[string]any, opening []transcript.Event) map[st
 	vars := map[string]any{
 		"revision": string(c.Revision), "transport": c.Transport, "server": c.Server, "roles": c.Roles,
 		"callable": c.Callable, "absent": c.Absent, "client": client, "loopback": c.Loopback,
-		"meta": wire.Meta(string(c.Revision), client),
+		"meta": wire.Meta(string(c.Revision), client), "pingMethod": wire.Ping(string(c.Revision)),
 	}
 	if len(opening) > 0 {
 		vars["handshake"] = Step(&script.Step{Verb: script.Request}, opening, nil)

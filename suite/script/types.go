@@ -32,6 +32,7 @@ type Requirement struct {
 	Note       string              // how a doubtful text is read, for people
 	Untestable string              // why it cannot be seen from outside; empty: it can
 	Transports []string            // the transports that it is about; empty: all
+	Extension  string              // the extension that states it, which the core does not depend on; empty: the core
 	Area       string              // the page it is from: basic/lifecycle
 	Pos        Position
 }
@@ -42,6 +43,7 @@ type Exchange struct {
 	Area       string   // the file it is from: basic/lifecycle
 	Needs      []string // capabilities ("tools", "resources.subscribe", "!prompts": not declared) and roles ("failing-tool")
 	Transports []string // empty: all
+	Era        string   // legacy or modern: said at the revisions of that era only; empty: at all
 	When       *Expr    // false: the exchange does not apply (skip)
 	Given      *Expr    // false: this server gives no way to exercise it (untested)
 	Reason     string   // why, for When and Given

@@ -212,11 +212,7 @@ func (s *Session) Barrier(ctx context.Context) error {
 	s.barriers++
 	id := transcript.BarrierPrefix + strconv.FormatInt(s.barriers, 10)
 	s.mu.Unlock()
-	method := "ping"
-	if s.opts.Revision >= wire.Modern {
-		method = "server/discover"
-	}
-	stream, err := s.Send(ctx, transport.Outgoing{Data: s.Request(id, method, nil, nil)})
+	stream, err := s.Send(ctx, transport.Outgoing{Data: s.Request(id, wire.Ping(s.opts.Revision), nil, nil)})
 	if err != nil {
 		return err
 	}

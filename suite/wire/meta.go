@@ -24,5 +24,14 @@ func Meta(revision string, capabilities map[string]any) map[string]any {
 	return map[string]any{MetaVersion: revision, MetaClient: ClientInfo(), MetaCapabilities: capabilities}
 }
 
+// Ping is the method that asks for nothing and that every server of the revision answers: ping, in the modern era
+// server/discover.
+func Ping(revision string) string {
+	if revision < Modern {
+		return "ping"
+	}
+	return "server/discover"
+}
+
 // ClientInfo is what the suite says it is, as a JSON value.
 func ClientInfo() map[string]any { return map[string]any{"name": "mcp-litmus", "version": "1"} }
