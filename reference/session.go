@@ -36,7 +36,8 @@ type session struct {
 	calls      int // how many of those are tool calls
 	pending    map[string]chan reply
 	nextID     int64
-	deaf       bool // no reply from the client can come any more
+	deaf       bool          // no reply from the client can come any more
+	gone       chan struct{} // closed when the client will send nothing any more
 }
 
 // inFlight is a client's request that is being answered.
@@ -57,7 +58,7 @@ func newSession(server *Server, parent context.Context, unrelated sink) *session
 		server: server, ctx: ctx, cancel: cancel, unrelated: unrelated,
 		clientCaps: object{}, logLevel: levelInfo,
 		subscribed: map[string]bool{}, extras: map[string]bool{},
-		inFlight: map[string]*inFlight{}, pending: map[string]chan reply{},
+		inFlight: map[string]*inFlight{}, pending: map[string]chan reply{}, gone: make(chan struct{}),
 	}
 }
 
@@ -67,9 +68,11 @@ func (s *session) revision() revision {
 	return s.rev
 }
 
-// encodeRefusal is the error response to something that is no message.
+// encodeRefusal is the error response to something that is no message. Without a session it is of no known revision,
+// and the newest one has no null there.
 func (s *session) encodeRefusal(r *refusal) []byte {
-	return encodeError(r.id, r.err, s.revision().errorsMayLackID())
+	rev := s.revision()
+	return encodeError(r.id, r.err, rev == "" || rev.errorsMayLackID())
 }
 
 // receive takes a notification or a response. Neither is ever answered.
@@ -106,7 +109,7 @@ func (s *session) cancelRequest(rawParams json.RawMessage) {
 func (s *session) answer(msg *incoming, out sink) []byte {
 	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
-	if msg.method != "initialize" { // which cannot be cancelled
+	if msg.method != "initialize" || isModern(msg) { // which cannot be cancelled
 		f := &inFlight{cancel: cancel}
 		key := idKey(msg.id)
 		if err := s.begin(key, msg.method, f); err != nil {
@@ -154,6 +157,9 @@ func (s *session) run(ctx context.Context, msg *incoming, out sink) (response []
 			response = encodeError(msg.id, errorf(codeInternalError, "Internal error"), false)
 		}
 	}()
+	if isModern(msg) {
+		return s.answerModern(ctx, msg, out)
+	}
 	result, err := s.dispatch(ctx, msg, out)
 	if err != nil {
 		var rpcErr *rpcError
@@ -241,6 +247,9 @@ func (s *session) settle(msg *incoming) {
 func (s *session) hangUp() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if !s.deaf {
+		close(s.gone)
+	}
 	s.deaf = true
 	for key, waiting := range s.pending {
 		delete(s.pending, key)
