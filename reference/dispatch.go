@@ -213,7 +213,7 @@ func (c *call) log(level string, data any) {
 	c.mu.Lock()
 	wanted := slices.Index(logLevels, level) >= c.logLevel || (c.server.flags[FlagNoLogFilter] && c.logLevel != levelNone)
 	c.mu.Unlock()
-	if wanted {
+	if wanted && c.ctx.Err() == nil {
 		c.out.send(encodeNotification("notifications/message", object{"level": level, "logger": "fixtures", "data": data}))
 	}
 }

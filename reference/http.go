@@ -91,8 +91,15 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	if !isArray {
 		msg, refused = parseMessage(body)
 	}
-	if msg != nil && (s.speaksModern(r) || isModern(msg)) {
+	switch byHeader := s.speaksModern(r); {
+	case msg != nil && (byHeader || isModern(msg)):
 		s.postModern(w, r, msg)
+		return
+	case byHeader && isArray:
+		refuse(w, http.StatusBadRequest, errorf(codeInvalidRequest, "Invalid request: batches exist only in revision %s", rev2025March))
+		return
+	case byHeader:
+		writeJSON(w, http.StatusBadRequest, encodeError(refused.id, refused.err, true))
 		return
 	}
 	hs, ok := s.lookUp(w, r)

@@ -89,6 +89,9 @@ func isModern(msg *incoming) bool {
 	return false
 }
 
+// takesModern tells whether a request that came over the session's transport is to be served on its own.
+func (s *session) takesModern(msg *incoming) bool { return !s.handshakeOnly && isModern(msg) }
+
 // metadata is what a request says about itself.
 type metadata struct {
 	params       object
@@ -245,7 +248,7 @@ func (r *modernRequest) keepable(result object) {
 	switch {
 	case r.method == "server/discover":
 		ttl = keepFixed
-	case r.method == "resources/read" && (r.params["uri"] == watchedURI || r.params["inputResponses"] != nil):
+	case r.method == "resources/read" && (r.params["uri"] == watchedURI || r.params["inputResponses"] != nil || r.params["requestState"] != nil):
 		ttl, scope = 0, "private"
 	case r.method == "resources/read":
 		ttl = keepFixed

@@ -22,6 +22,8 @@ type session struct {
 	server *Server
 	ctx    context.Context // ends with the session
 	cancel context.CancelFunc
+	// handshakeOnly says that the transport carries no revision without sessions.
+	handshakeOnly bool
 	// unrelated takes the messages that belong to no request in progress.
 	unrelated sink
 
@@ -44,6 +46,7 @@ type session struct {
 type inFlight struct {
 	cancel    context.CancelFunc
 	cancelled bool
+	ends      bool // by itself, with an answer, when the client has gone
 }
 
 // reply is the client's answer to a request of the server.
@@ -109,8 +112,8 @@ func (s *session) cancelRequest(rawParams json.RawMessage) {
 func (s *session) answer(msg *incoming, out sink) []byte {
 	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
-	if msg.method != "initialize" || isModern(msg) { // which cannot be cancelled
-		f := &inFlight{cancel: cancel}
+	if msg.method != "initialize" || s.takesModern(msg) { // which cannot be cancelled
+		f := &inFlight{cancel: cancel, ends: msg.method == "subscriptions/listen"}
 		key := idKey(msg.id)
 		if err := s.begin(key, msg.method, f); err != nil {
 			return encodeError(msg.id, err, false)
@@ -157,7 +160,7 @@ func (s *session) run(ctx context.Context, msg *incoming, out sink) (response []
 			response = encodeError(msg.id, errorf(codeInternalError, "Internal error"), false)
 		}
 	}()
-	if isModern(msg) {
+	if s.takesModern(msg) {
 		return s.answerModern(ctx, msg, out)
 	}
 	result, err := s.dispatch(ctx, msg, out)
@@ -257,6 +260,19 @@ func (s *session) hangUp() {
 	}
 }
 
+// abandon cancels what is in progress, but for what ends by itself.
+func (s *session) abandon() {
+	s.hangUp()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range s.inFlight {
+		if !f.ends {
+			f.cancelled = true
+			f.cancel()
+		}
+	}
+}
+
 // parseBatch splits a batch, which only one revision knows, into its messages. Entries that are no messages come back
 // as refusals; an initialize request is one of them, since a batch must not hold it.
 func (s *session) parseBatch(raw []byte) ([]*incoming, []*refusal, *rpcError) {
@@ -274,6 +290,9 @@ func (s *session) parseBatch(raw []byte) ([]*incoming, []*refusal, *rpcError) {
 		switch {
 		case bad != nil:
 			refused = append(refused, bad)
+		case isModern(msg):
+			refused = append(refused, &refusal{id: msg.id,
+				err: errorf(codeInvalidRequest, "Invalid request: a batch belongs to revision %s, its messages to another", rev2025March)})
 		case msg.kind == kindRequest && msg.method == "initialize":
 			refused = append(refused, &refusal{id: msg.id,
 				err: errorf(codeInvalidRequest, "Invalid request: initialize must not be part of a batch")})

@@ -18,7 +18,7 @@ import (
 // is closed.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	w := newLineWriter(out)
-	sess := newSession(s, ctx, w)
+	sess := newSession(s, context.WithoutCancel(ctx), w)
 	defer sess.cancel()
 	defer w.close()
 	var work sync.WaitGroup
@@ -28,8 +28,9 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	var err error
 	select {
 	case err = <-read:
-	case <-ctx.Done(): // which has cancelled the work in progress too
+	case <-ctx.Done():
 		err = ctx.Err()
+		sess.abandon()
 	case <-w.failed:
 		return w.error()
 	}
