@@ -46,6 +46,7 @@ func (s *Server) openSSE(w http.ResponseWriter, r *http.Request) {
 	id := rand.Text()
 	out := &eventQueue{wake: make(chan struct{}, 1)}
 	ss := &sseSession{session: newSession(s, r.Context(), out), out: out}
+	ss.handshakeOnly = true
 	defer ss.cancel()
 	defer ss.hangUp()
 	s.mu.Lock()

@@ -10,6 +10,7 @@ package reference
 
 import (
 	"context"
+	"crypto/rand"
 	"maps"
 	"net"
 	"slices"
@@ -70,6 +71,8 @@ type Server struct {
 	created  int
 	closing  bool
 	requests sync.WaitGroup // HTTP requests of clients that are still being answered
+
+	all commons // of all clients that have no session
 }
 
 // Option changes what [New] makes.
@@ -104,6 +107,10 @@ func New(opts ...Option) *Server {
 		sessions: map[string]*httpSession{},
 		sse:      map[string]*sseSession{},
 	}
+	s.all = commons{key: make([]byte, 32), ending: make(chan struct{}), changes: map[string]int{},
+		streams: map[*subscription]bool{}, tasks: map[string]*extTask{}}
+	_, _ = rand.Read(s.all.key) // which never fails
+	s.all.base, s.all.stop = context.WithCancel(context.Background())
 	for _, opt := range opts {
 		opt(s)
 	}
@@ -121,6 +128,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	}
 	streams := slices.Collect(maps.Values(s.sse))
 	s.mu.Unlock()
+	s.all.endOnce.Do(func() { close(s.all.ending) })
 	for _, hs := range sessions {
 		hs.closeListeners()
 	}
@@ -138,6 +146,8 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	for _, ss := range streams {
 		ss.cancel()
 	}
+	s.all.stop()
+	s.all.launched.Wait()
 	return err
 }
 

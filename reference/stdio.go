@@ -18,7 +18,7 @@ import (
 // is closed.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	w := newLineWriter(out)
-	sess := newSession(s, ctx, w)
+	sess := newSession(s, context.WithoutCancel(ctx), w)
 	defer sess.cancel()
 	defer w.close()
 	var work sync.WaitGroup
@@ -28,8 +28,9 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	var err error
 	select {
 	case err = <-read:
-	case <-ctx.Done(): // which has cancelled the work in progress too
+	case <-ctx.Done():
 		err = ctx.Err()
+		sess.abandon()
 	case <-w.failed:
 		return w.error()
 	}
@@ -44,8 +45,8 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	return errors.Join(err, w.error())
 }
 
-// line takes one line. Everything is carried out in the order in which it came, but for tool calls: these run beside
-// each other.
+// line takes one line. Everything is carried out in the order in which it came, but for tool calls and subscriptions: these
+// run beside each other.
 func (s *session) line(line []byte, tooLong bool, w *lineWriter, work *sync.WaitGroup) {
 	if tooLong {
 		w.send(s.encodeRefusal(&refusal{err: errorf(codeInvalidRequest, "Invalid request: longer than %d bytes", maxMessageBytes)}))
@@ -69,7 +70,7 @@ func (s *session) line(line []byte, tooLong bool, w *lineWriter, work *sync.Wait
 		w.send(s.encodeRefusal(refused))
 	case msg.kind != kindRequest:
 		s.receive(msg)
-	case msg.method == "tools/call":
+	case msg.method == "tools/call" || msg.method == "subscriptions/listen":
 		work.Go(func() { w.send(s.answer(msg, w)) })
 	default:
 		w.send(s.answer(msg, w))
