@@ -38,18 +38,19 @@ func Run(lib *script.Library, run *transcript.Run) ([]verdict.Verdict, error) {
 
 // judgePair judges what was played at one revision over one transport.
 func judgePair(lib *script.Library, run *transcript.Run, pair Pair, wanted plan.Selection) []verdict.Verdict {
-	j := &judge{lib: lib, run: run, pair: pair, sessions: map[int]*transcript.Session{}}
+	j := &judge{lib: lib, run: run, pair: pair, sessions: map[int]*transcript.Session{}, unwanted: map[*script.Requirement]bool{}}
+	for _, q := range lib.Requirements {
+		if q.InForce(pair.Revision) && !wanted(plan.Labels(q, pair.Revision, pair.Transport)) {
+			j.unwanted[q] = true
+		}
+	}
 	for _, s := range run.Sessions {
 		j.sessions[s.Number] = s
 	}
 	j.context = j.survey()
 	var out []verdict.Verdict
 	for _, item := range plan.Plan(lib, j.context) {
-		for _, v := range j.item(item) {
-			if wanted(plan.Labels(lib.Requirement(v.Requirement), pair.Revision, pair.Transport)) {
-				out = append(out, v)
-			}
-		}
+		out = append(out, j.item(item)...)
 	}
 	return out
 }
@@ -96,7 +97,9 @@ type judge struct {
 	pair     Pair
 	context  *observe.Context
 	sessions map[int]*transcript.Session
-	watched  map[string]any // what watch exchanges see; made once
+	unwanted map[*script.Requirement]bool // what the run does not select
+	watched  map[string]any               // what watch exchanges see; made once
+	reader   observe.Reader
 }
 
 // play finds the exchange's play at the pair, or nil.
@@ -114,6 +117,7 @@ func (j *judge) survey() *observe.Context {
 	c := &observe.Context{
 		Revision: j.pair.Revision, Transport: j.pair.Transport,
 		Loopback: j.run.Header.Options.Loopback, Absent: plan.Absent(nil),
+		Reader: &j.reader,
 	}
 	offer := j.play(plan.Offer)
 	if offer == nil || offer.Session == 0 || offer.Problem != "" {
@@ -133,7 +137,7 @@ func (j *judge) replay(name string, c *observe.Context, p *transcript.Play) map[
 	if ex == nil {
 		return nil
 	}
-	return observe.Replay(ex, c.Vars(nil, j.opening(p)), p.Events, func(observe.Seen) {})
+	return j.reader.Replay(ex, c.Vars(nil, j.opening(p)), p.Events, func(observe.Seen) {})
 }
 
 // opening are the events of the handshake of the play's session.
@@ -147,7 +151,7 @@ func (j *judge) opening(p *transcript.Play) []transcript.Event {
 // item judges one planned exchange.
 func (j *judge) item(item plan.Item) []verdict.Verdict {
 	ex := item.Exchange
-	requirements := plan.InForce(j.lib, ex, j.pair.Revision, j.pair.Transport)
+	requirements := slices.DeleteFunc(plan.InForce(j.lib, ex, j.pair.Revision, j.pair.Transport), func(q *script.Requirement) bool { return j.unwanted[q] })
 	if len(requirements) == 0 {
 		return nil
 	}
@@ -159,7 +163,7 @@ func (j *judge) item(item plan.Item) []verdict.Verdict {
 		}
 	case ex.Watch:
 		if j.watched == nil {
-			j.watched = observe.Watch(j.pair.Revision, j.stretches())
+			j.watched = j.reader.Watch(j.pair.Revision, j.stretches())
 		}
 		t.watch(j.watched)
 	default:

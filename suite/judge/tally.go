@@ -83,7 +83,7 @@ func (t *tally) play(p *transcript.Play, s *transcript.Session) {
 		t.unreachable = slices.ContainsFunc(opening, failed)
 	}
 	vars := t.j.context.Vars(client, opening)
-	vars = observe.Replay(t.ex, vars, p.Events, func(seen observe.Seen) {
+	vars = t.j.reader.Replay(t.ex, vars, p.Events, func(seen observe.Seen) {
 		for _, c := range seen.Step.Checks {
 			if q := t.force(c); q != nil {
 				t.add(q, t.step(c, q, seen, p))
@@ -127,7 +127,7 @@ func (t *tally) excuse(o outcome, p *transcript.Play) outcome {
 // force gives the check's requirement when it is in force here.
 func (t *tally) force(c *script.Check) *script.Requirement {
 	q := t.j.lib.Requirement(c.Requirement)
-	if q == nil || !q.InForce(t.j.pair.Revision) {
+	if q == nil || !q.InForce(t.j.pair.Revision) || t.j.unwanted[q] {
 		return nil
 	}
 	return q

@@ -18,6 +18,7 @@ type Context struct {
 	Callable  []any             // the tools that may be called, each with name, arguments and tool
 	Absent    map[string]any
 	Loopback  bool
+	Reader    *Reader // may be nil
 }
 
 // Vars is a fresh set of variables for an exchange; opening are the events of its session's handshake.
@@ -30,7 +31,7 @@ func (c *Context) Vars(client map[string]any, opening []transcript.Event) map[st
 		"callable": c.Callable, "absent": c.Absent, "client": client, "loopback": c.Loopback,
 	}
 	if len(opening) > 0 {
-		vars["handshake"] = Step(&script.Step{Verb: script.Request}, opening, nil)
+		vars["handshake"] = c.Reader.handshake(opening)
 	}
 	return vars
 }
@@ -59,7 +60,16 @@ func Enter(vars, doc map[string]any) map[string]any {
 // Replay goes through the steps of an exchange as they were played and calls visit for each, nested steps
 // included. It returns the variables after the last step, those that steps stored under a name among them.
 func Replay(ex *script.Exchange, vars map[string]any, events []transcript.Event, visit func(Seen)) map[string]any {
-	r := replay{byStep: map[[2]int][]transcript.Event{}, begun: map[[2]int]int{}, visit: visit}
+	return (*Reader)(nil).Replay(ex, vars, events, visit)
+}
+
+// Replay is the function Replay.
+func (r *Reader) Replay(ex *script.Exchange, vars map[string]any, events []transcript.Event, visit func(Seen)) map[string]any {
+	return replayWith(r, ex, vars, events, visit)
+}
+
+func replayWith(reader *Reader, ex *script.Exchange, vars map[string]any, events []transcript.Event, visit func(Seen)) map[string]any {
+	r := replay{reader: reader, byStep: map[[2]int][]transcript.Event{}, begun: map[[2]int]int{}, visit: visit}
 	for i, e := range events {
 		key := [2]int{e.Step, e.Item}
 		if e.Kind == transcript.Step {
@@ -83,6 +93,7 @@ type end struct {
 }
 
 type replay struct {
+	reader *Reader
 	byStep map[[2]int][]transcript.Event
 	begun  map[[2]int]int // the index of the event with which it began
 	ends   []end
@@ -117,7 +128,7 @@ func (r *replay) steps(steps []*script.Step, vars map[string]any, item int) map[
 				}
 			}
 		}
-		doc := Step(st, r.byStep[key], exit)
+		doc := r.reader.step(st, r.byStep[key], exit)
 		r.visit(Seen{Step: st, Item: item, Events: r.byStep[key], Doc: doc, Vars: Enter(vars, doc), Gone: gone})
 		if st.As != "" {
 			vars[st.As] = doc
