@@ -109,7 +109,8 @@ func Timeout(d time.Duration) Option { return func(s *settings) { s.options.Time
 // StartTimeout bounds a handshake, a cold start of the server included; 30 s by default.
 func StartTimeout(d time.Duration) Option { return func(s *settings) { s.opening = d } }
 
-// Jobs is how many exchanges are played side by side; 4 by default.
+// Jobs is how many exchanges are played side by side; 4 by default. Unless it is 1, those that mostly wait for a slow tool are
+// played beside them.
 func Jobs(n int) Option { return func(s *settings) { s.jobs = n } }
 
 // Strict makes a broken SHOULD count as a failure.

@@ -23,7 +23,9 @@ type Config struct {
 	Library *script.Library
 	Target  transport.Target
 	Options transcript.Options
-	Jobs    int           // exchanges played side by side; 0: 4
+	// Jobs is how many exchanges are played side by side; 0: 4. Unless it is 1, those that mostly wait for a slow tool are played
+	// beside them: as many again, and over HTTP on this machine, where that starts no process, four times as many.
+	Jobs    int
 	Opening time.Duration // the bound of a handshake, a cold start of the server included; 0: 30 s
 	// Select says whether an exchange is wanted at a revision; nil: all are. The survey is always played.
 	Select func(ex *script.Exchange, r script.Revision) bool
@@ -99,10 +101,20 @@ type job struct {
 	session chan *opened // delivers the session of its own; nil: a shared one
 }
 
-// playAll plays what the plan picks for each context. Exchanges on shared sessions come first; meanwhile the
-// sessions that others need for themselves are opened.
+// waits says whether an exchange spends its time waiting for a tool that takes long.
+func waits(ex *script.Exchange) bool {
+	return slices.ContainsFunc(ex.Needs, func(need string) bool {
+		return need == "slow-tool" || need == "progress-tool" || need == "reconnecting-tool"
+	})
+}
+
+// lane is what is played side by side.
+type lane struct{ shared, own []*job }
+
+// playAll plays what the plan picks for each context.
 func (p *player) playAll(ctx context.Context, contexts []*observe.Context) {
-	var shared, own []*job
+	var busy, waiting lane
+	planned := 0
 	for _, c := range contexts {
 		for _, item := range plan.Plan(p.cfg.Library, c) {
 			ex := item.Exchange
@@ -112,23 +124,41 @@ func (p *player) playAll(ctx context.Context, contexts []*observe.Context) {
 			if p.cfg.Select != nil && !p.cfg.Select(ex, c.Revision) {
 				continue
 			}
-			j := &job{context: c, ex: ex}
+			planned++
+			j, l := &job{context: c, ex: ex}, &busy
+			if p.cfg.Jobs > 1 && waits(ex) {
+				l = &waiting
+			}
 			if ex.Session == script.Shared && ex.Client.Capabilities == nil && ex.Client.Answers == nil {
-				shared = append(shared, j)
+				l.shared = append(l.shared, j)
 			} else {
 				j.session = make(chan *opened, 1)
-				own = append(own, j)
+				l.own = append(l.own, j)
 			}
 		}
 	}
 	if p.cfg.Planned != nil {
-		p.cfg.Planned(len(shared) + len(own))
+		p.cfg.Planned(planned)
 	}
-	slots := make(chan struct{}, p.cfg.Jobs)
-	stop := p.openAhead(ctx, own, slots)
+	aside := p.cfg.Jobs
+	if t := p.cfg.Target; t.Loopback() && (t.Transport() == transport.StreamableHTTP || t.Transport() == transport.HTTPSSE) {
+		aside *= 4
+	}
+	var lanes sync.WaitGroup
+	lanes.Go(func() { p.playLane(ctx, waiting, aside) })
+	lanes.Go(func() { p.playLane(ctx, busy, p.cfg.Jobs) })
+	lanes.Wait()
+}
+
+// playLane plays so many of the lane's jobs at a time. Exchanges on shared sessions come first; meanwhile the sessions that
+// others need for themselves are opened.
+func (p *player) playLane(ctx context.Context, l lane, sideBySide int) {
+	sideBySide = min(sideBySide, len(l.shared)+len(l.own))
+	slots := make(chan struct{}, sideBySide)
+	stop := p.openAhead(ctx, l.own, slots)
 	queue := make(chan *job)
 	var workers sync.WaitGroup
-	for range p.cfg.Jobs {
+	for range sideBySide {
 		workers.Go(func() {
 			for j := range queue {
 				p.playJob(ctx, j, slots)
@@ -136,7 +166,7 @@ func (p *player) playAll(ctx context.Context, contexts []*observe.Context) {
 		})
 	}
 feed:
-	for _, j := range slices.Concat(shared, own) {
+	for _, j := range slices.Concat(l.shared, l.own) {
 		select {
 		case queue <- j:
 		case <-ctx.Done():
