@@ -121,10 +121,8 @@ func newProgram(env *cel.Env, checked *cel.Ast) *program {
 	}
 	return &program{
 		quick: quick, list: quickList(root),
-		ast: checked,
-		plan: sync.OnceValues(func() (cel.Program, error) {
-			return env.Program(checked, cel.EvalOptions(cel.OptOptimize))
-		}),
+		ast:  checked,
+		plan: sync.OnceValues(func() (cel.Program, error) { return env.Program(checked) }),
 		trace: sync.OnceValues(func() (cel.Program, error) {
 			return env.Program(checked, cel.EvalOptions(cel.OptTrackState))
 		}),
