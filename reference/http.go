@@ -100,7 +100,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	case msg.kind != kindRequest:
 		hs.receive(msg)
 		w.WriteHeader(http.StatusAccepted)
-	case msg.method == "initialize" || msg.method == "ping":
+	case msg.method == "initialize" || msg.method == "ping" || msg.method == "tasks/get":
 		// Nothing can come before these answers, so one JSON object is enough.
 		if response := hs.answer(msg, hs); response != nil {
 			writeJSON(w, http.StatusOK, response)

@@ -106,7 +106,7 @@ func (s *Server) postSSE(w http.ResponseWriter, r *http.Request, id string) {
 		return
 	case msg.kind != kindRequest:
 		ss.receive(msg)
-	case msg.method == "tools/call":
+	case takesTime(msg.method):
 		s.requests.Add(1) // not the first: this POST counts
 		ss.work.Go(func() { defer s.requests.Done(); ss.out.send(ss.answer(msg, ss.out)) })
 	default:

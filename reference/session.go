@@ -30,6 +30,7 @@ type session struct {
 	clientCaps object
 	logLevel   int
 	subscribed map[string]bool
+	tasks      taskList
 	extras     map[string]bool // what the toggle tools added: "tool", "resource", "prompt"
 	watched    int             // how often the watched resource changed
 	inFlight   map[string]*inFlight

@@ -44,8 +44,8 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	return errors.Join(err, w.error())
 }
 
-// line takes one line. Everything is carried out in the order in which it came, but for tool calls: these run beside
-// each other.
+// line takes one line. Everything is carried out in the order in which it came, but for what takes time: tool calls and
+// the wait for the result of a task run beside each other.
 func (s *session) line(line []byte, tooLong bool, w *lineWriter, work *sync.WaitGroup) {
 	if tooLong {
 		w.send(s.encodeRefusal(&refusal{err: errorf(codeInvalidRequest, "Invalid request: longer than %d bytes", maxMessageBytes)}))
@@ -69,7 +69,7 @@ func (s *session) line(line []byte, tooLong bool, w *lineWriter, work *sync.Wait
 		w.send(s.encodeRefusal(refused))
 	case msg.kind != kindRequest:
 		s.receive(msg)
-	case msg.method == "tools/call":
+	case takesTime(msg.method):
 		work.Go(func() { w.send(s.answer(msg, w)) })
 	default:
 		w.send(s.answer(msg, w))
@@ -100,7 +100,7 @@ func (s *session) batchLine(line []byte, w sink, work *sync.WaitGroup) {
 		switch {
 		case msg.kind != kindRequest:
 			s.receive(msg)
-		case msg.method == "tools/call":
+		case takesTime(msg.method):
 			calls.Go(func() { add(s.answer(msg, w)) })
 		default:
 			add(s.answer(msg, w))

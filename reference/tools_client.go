@@ -20,7 +20,7 @@ func sample(c *call, args object) (*toolResult, error) {
 	if _, ok := c.clientHas("sampling"); !ok {
 		return nil, errors.New("the client did not declare the sampling capability")
 	}
-	result, err := c.request(c.ctx, c.out, "sampling/createMessage", object{
+	result, err := c.ask("sampling/createMessage", object{
 		"messages":  []object{{"role": "user", "content": textBlock(stringArg(args, "prompt"))}},
 		"maxTokens": 100,
 	})
@@ -59,7 +59,7 @@ func (c *call) elicit(message string, form *schema) (object, error) {
 	if !ok || !c.rev.hasElicitation() {
 		return nil, errors.New("the client did not declare elicitation by form")
 	}
-	result, err := c.request(c.ctx, c.out, "elicitation/create", object{"message": message, "requestedSchema": form.text})
+	result, err := c.ask("elicitation/create", object{"message": message, "requestedSchema": form.text})
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func elicitByURL(c *call, _ object) (*toolResult, error) {
 		return nil, errors.New("the client did not declare elicitation by URL")
 	}
 	id := rand.Text()
-	result, err := c.request(c.ctx, c.out, "elicitation/create", object{
+	result, err := c.ask("elicitation/create", object{
 		"mode": "url", "message": "Please confirm on this page.", "elicitationId": id,
 		"url": "https://mcp-litmus.example/confirm?elicitation=" + id,
 	})
@@ -157,7 +157,7 @@ func elicitByURL(c *call, _ object) (*toolResult, error) {
 		return nil, err
 	}
 	if result["action"] == "accept" {
-		c.out.send(encodeNotification("notifications/elicitation/complete", object{"elicitationId": id}))
+		c.notify("notifications/elicitation/complete", object{"elicitationId": id})
 	}
 	return elicited("Elicitation completed: ", result), nil
 }
@@ -166,7 +166,7 @@ func listRoots(c *call, _ object) (*toolResult, error) {
 	if _, ok := c.clientHas("roots"); !ok {
 		return nil, errors.New("the client did not declare the roots capability")
 	}
-	result, err := c.request(c.ctx, c.out, "roots/list", nil)
+	result, err := c.ask("roots/list", nil)
 	if err != nil {
 		return nil, err
 	}

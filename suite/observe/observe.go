@@ -18,6 +18,7 @@ var ListKey = map[string]string{
 	"resources/list":           "resources",
 	"resources/templates/list": "resourceTemplates",
 	"prompts/list":             "prompts",
+	"tasks/list":               "tasks",
 }
 
 // message is one received message with the event that brought it.

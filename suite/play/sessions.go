@@ -69,6 +69,9 @@ func answers(client script.Client) func(string, any) (session.Answer, bool) {
 			return session.Answer{}, false
 		}
 		result, err := value.Render(map[string]any{"it": params})
+		if err == nil && result == nil {
+			return session.Answer{Silent: true}, true
+		}
 		if err != nil {
 			return session.Answer{Err: &session.Error{Code: -32603, Message: err.Error()}}, true
 		}

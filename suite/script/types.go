@@ -68,7 +68,7 @@ const (
 // Client is what the suite is as a client during an exchange.
 type Client struct {
 	Capabilities map[string]any
-	Answers      map[string]Value // by method of the server's request: the result; {error: ...} answers with an error
+	Answers      map[string]Value // by method of the server's request: the result; {error: ...} answers with an error, null not at all
 }
 
 // Verb is what a step does.

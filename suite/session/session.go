@@ -17,10 +17,11 @@ import (
 // firstID is the first id that a session gives out itself; exchanges that choose ids keep below it.
 const firstID = 1000
 
-// Answer is what a client says to a request of the server: a result, or an error when Err is set.
+// Answer is what a client says to a request of the server: a result, an error when Err is set, or nothing when Silent is.
 type Answer struct {
 	Result any
 	Err    *Error
+	Silent bool
 }
 
 // Error is the error member of a reply.
@@ -184,6 +185,9 @@ func (s *Session) answer(m wire.Message) {
 		default:
 			a = Answer{Err: &Error{-32601, "Method not found"}}
 		}
+	}
+	if a.Silent {
+		return
 	}
 	data := wire.Result(id, a.Result)
 	if a.Err != nil {
