@@ -13,7 +13,8 @@ import (
 // Item is one exchange at one revision over one transport, and whether it is to be played.
 type Item struct {
 	Exchange *script.Exchange
-	Status   verdict.Status // "": to be played; else Skip, Untested or Error, and why
+	Context  *observe.Context // what its client was offered
+	Status   verdict.Status   // "": to be played; else Skip, Untested or Error, and why
 	Reason   string
 }
 
@@ -25,8 +26,9 @@ func Plan(lib *script.Library, c *observe.Context) []Item {
 		if !Concerns(lib, ex, c.Revision, c.Transport) {
 			continue
 		}
-		status, reason := applies(lib, ex, c)
-		items = append(items, Item{ex, status, reason})
+		context := c.For(ex)
+		status, reason := applies(lib, ex, context)
+		items = append(items, Item{ex, context, status, reason})
 	}
 	return items
 }

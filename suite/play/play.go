@@ -65,9 +65,9 @@ type player struct {
 	mu          sync.Mutex
 	run         *transcript.Run
 	problems    []string
-	settled     bool                          // which transport the target is spoken to over
-	unreachable bool                          // the target could not be started or connected to at all
-	idle        map[script.Revision][]*opened // shared sessions that nobody uses now
+	settled     bool               // which transport the target is spoken to over
+	unreachable bool               // the target could not be started or connected to at all
+	idle        map[pool][]*opened // shared sessions that nobody uses now
 	all         []*opened
 }
 
@@ -81,7 +81,7 @@ func newPlayer(cfg Config) *player {
 	if cfg.Options.Timeout <= 0 {
 		cfg.Options.Timeout = DefaultTimeout
 	}
-	return &player{cfg: cfg, epoch: time.Now(), run: &transcript.Run{}, idle: map[script.Revision][]*opened{}}
+	return &player{cfg: cfg, epoch: time.Now(), run: &transcript.Run{}, idle: map[pool][]*opened{}}
 }
 
 func (p *player) problem(format string, args ...any) {
@@ -112,8 +112,8 @@ func (p *player) playAll(ctx context.Context, contexts []*observe.Context) {
 			if p.cfg.Select != nil && !p.cfg.Select(ex, c.Revision) {
 				continue
 			}
-			j := &job{context: c, ex: ex}
-			if ex.Session == script.Shared && ex.Client.Capabilities == nil && ex.Client.Answers == nil {
+			j := &job{context: item.Context, ex: ex}
+			if ex.Session == script.Shared {
 				shared = append(shared, j)
 			} else {
 				j.session = make(chan *opened, 1)
@@ -151,7 +151,7 @@ feed:
 func (p *player) playJob(ctx context.Context, j *job, slots chan struct{}) {
 	var o *opened
 	if j.session == nil {
-		o = p.acquire(ctx, j.context.Revision)
+		o = p.acquire(ctx, j.context.Revision, j.ex.Client)
 	} else {
 		select {
 		case o = <-j.session:
@@ -162,7 +162,7 @@ func (p *player) playJob(ctx context.Context, j *job, slots chan struct{}) {
 	}
 	played := p.playIn(ctx, j.ex, j.context, o)
 	if j.session == nil {
-		p.release(j.context.Revision, o, clean(played.Events))
+		p.release(o, clean(played.Events))
 	} else {
 		p.close(o)
 	}
@@ -187,6 +187,7 @@ func (p *player) playIn(ctx context.Context, ex *script.Exchange, c *observe.Con
 			break
 		}
 		o.record.Events = append(o.record.Events, o.Take()...)
+		o.AnswerWith(answers(ex.Client))
 		a := &actor{player: p, ctx: ctx, c: c, ex: ex, sessions: map[string]*opened{"": o}, vars: c.Vars(ex.Client.Capabilities, o.record.Opening())}
 		err := a.steps(ex.Steps, 0)
 		pl.Events = a.take()

@@ -2,6 +2,11 @@
 // them, and compiles their CEL expressions. It knows nothing of sessions, transports or verdicts.
 package script
 
+import (
+	"encoding/json"
+	"fmt"
+)
+
 // Position is a place in a file, for errors and reports. Line and Column count from 1.
 type Position struct {
 	File   string
@@ -67,6 +72,19 @@ const (
 type Client struct {
 	Capabilities map[string]any
 	Answers      map[string]Value // by method of the server's request: the result; {error: ...} answers with an error
+}
+
+// CapabilitiesKey is the same text for the same client capabilities, and "" for none: what a server offers to a client may
+// depend on them, and on nothing else of the client's.
+func CapabilitiesKey(capabilities map[string]any) string {
+	if len(capabilities) == 0 {
+		return ""
+	}
+	b, err := json.Marshal(capabilities)
+	if err != nil {
+		return fmt.Sprint(capabilities)
+	}
+	return string(b)
 }
 
 // Verb is what a step does.
