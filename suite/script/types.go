@@ -160,7 +160,7 @@ type RoleDefinition struct {
 	Kind   string // tool, prompt, resource, template
 	Does   string // what it does, for people
 	Add    string // what to put into litmus.yaml so that it can be exercised
-	Apart  bool   // a call takes long or changes something: the survey does not make it
+	Apart  bool   // a call takes long, changes something or asks the client: the survey does not make it
 	Known  []KnownRole
 	Survey *Expr // picks one from the survey, as an object {name, arguments} or {uri}, or null
 	Shows  *Expr // over {tool, arguments, result} of a call that the survey made: it plays this part
