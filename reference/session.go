@@ -31,7 +31,7 @@ type session struct {
 	logLevel   int
 	subscribed map[string]bool
 	tasks      taskList
-	extras     map[string]bool // what the toggle tools added: "tool", "resource", "prompt"
+	extras     map[string]bool // what tools changed: "tool", "resource" and "prompt" were added, "page" was visited
 	watched    int             // how often the watched resource changed
 	inFlight   map[string]*inFlight
 	calls      int // how many of those are tool calls

@@ -131,6 +131,10 @@ var tools = []*tool{
 		run: sample,
 	},
 	{
+		name: "test_sampling_tools", title: "Sampling with tools", description: "Asks the client's model, which may use a tool.",
+		input: noArguments, since: rev2025November, run: sampleWithTools,
+	},
+	{
 		name: "test_elicitation", title: "Elicitation", description: "Asks the user for a name and an address.", since: rev2025June,
 		input: mustSchema(`{"type":"object","properties":{"message":{"type":"string","description":"What to show the user"}},` +
 			`"required":["message"],"additionalProperties":false}`),
@@ -149,6 +153,11 @@ var tools = []*tool{
 	{
 		name: "test_elicitation_url", title: "Elicitation by URL", description: "Sends the user to a page.",
 		input: noArguments, since: rev2025November, run: elicitByURL,
+	},
+	{
+		name: "test_elicitation_url_required", title: "Elicitation by URL first",
+		description: "Is refused until the user has visited a page; the second call is let through.",
+		input:       noArguments, since: rev2025November, run: requireURL,
 	},
 	{
 		name: "test_list_roots", title: "Roots", description: "Asks the client for its roots.", input: noArguments, run: listRoots,

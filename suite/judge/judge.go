@@ -112,14 +112,24 @@ type judge struct {
 	reader   observe.Reader
 }
 
-// play finds the exchange's play at the pair, or nil.
+// play finds the exchange's play at the pair, or nil. Of the survey, which is played for clients with other capabilities
+// too, it is the one for the client without any.
 func (j *judge) play(name string) *transcript.Play {
 	for _, p := range j.run.Plays {
-		if p.Exchange == name && p.Revision == string(j.pair.Revision) && p.Transport == j.pair.Transport {
+		if p.Exchange == name && p.Revision == string(j.pair.Revision) && p.Transport == j.pair.Transport &&
+			(name != plan.Offer && name != plan.Calls || j.client(p) == "") {
 			return p
 		}
 	}
 	return nil
+}
+
+// client is the key of the capabilities that were declared in the play's session.
+func (j *judge) client(p *transcript.Play) string {
+	if s := j.sessions[p.Session]; s != nil {
+		return script.CapabilitiesKey(s.Client)
+	}
+	return ""
 }
 
 // survey draws the context from the survey's plays, as the player did.
@@ -133,29 +143,44 @@ func (j *judge) survey() *observe.Context {
 	if offer == nil || offer.Session == 0 || offer.Problem != "" {
 		return c
 	}
-	c.Server = plan.Server(c.Vars(nil, j.opening(offer)))
-	offered := j.replay(plan.Offer, c, offer)
-	plan.Context(c, j.lib, offered, nil, j.run.Header.Options)
-	if calls := j.play(plan.Calls); calls != nil {
-		plan.Context(c, j.lib, offered, j.replay(plan.Calls, c, calls), j.run.Header.Options)
+	j.offered(c, offer, nil)
+	var calls map[string]any
+	if p, ex := j.play(plan.Calls), j.lib.Exchange(plan.Calls); p != nil && ex != nil {
+		calls = observe.Replay(ex, j.vars(c, p), p.Events, func(observe.Seen) {})
+		j.offered(c, offer, calls)
+	}
+	c.Clients = map[string]*observe.Context{}
+	for _, p := range j.run.Plays {
+		key := j.client(p)
+		if key == "" || p.Exchange != plan.Offer || p.Revision != string(j.pair.Revision) || p.Transport != j.pair.Transport {
+			continue
+		}
+		other := *c
+		other.Clients = nil
+		j.offered(&other, p, calls)
+		c.Clients[key] = &other
 	}
 	return c
 }
 
-func (j *judge) replay(name string, c *observe.Context, p *transcript.Play) map[string]any {
-	ex := j.lib.Exchange(name)
+// offered draws into the context what the client in the play's session was offered; calls are the outcomes of the survey's
+// calls, or nil.
+func (j *judge) offered(c *observe.Context, offer *transcript.Play, calls map[string]any) {
+	c.Server = plan.Server(j.vars(c, offer))
+	ex := j.lib.Exchange(plan.Offer)
 	if ex == nil {
-		return nil
+		return
 	}
-	return j.reader.Replay(ex, c.Vars(nil, j.opening(p)), p.Events, func(observe.Seen) {})
+	plan.Context(c, j.lib, j.reader.Replay(ex, j.vars(c, offer), offer.Events, func(observe.Seen) {}), calls, j.run.Header.Options)
 }
 
-// opening are the events of the handshake of the play's session.
-func (j *judge) opening(p *transcript.Play) []transcript.Event {
-	if s := j.sessions[p.Session]; s != nil {
-		return s.Opening()
+// vars are the variables at the beginning of the play.
+func (j *judge) vars(c *observe.Context, p *transcript.Play) map[string]any {
+	s := j.sessions[p.Session]
+	if s == nil {
+		return c.Vars(nil, nil)
 	}
-	return nil
+	return c.Vars(s.Client, s.Opening())
 }
 
 // item judges one planned exchange.
@@ -166,6 +191,7 @@ func (j *judge) item(item plan.Item) []verdict.Verdict {
 		return nil
 	}
 	t := newTally(j, ex)
+	t.context = item.Context
 	switch {
 	case item.Status != "":
 		for _, q := range requirements {

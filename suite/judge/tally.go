@@ -25,6 +25,7 @@ type outcome struct {
 type tally struct {
 	j        *judge
 	ex       *script.Exchange
+	context  *observe.Context
 	by       map[string]outcome
 	duration time.Duration
 	// unreachable: the session could not be opened for a fault of ours or the network's
@@ -34,7 +35,7 @@ type tally struct {
 func failed(e transcript.Event) bool { return e.Kind == transcript.Failure }
 
 func newTally(j *judge, ex *script.Exchange) *tally {
-	return &tally{j: j, ex: ex, by: map[string]outcome{}}
+	return &tally{j: j, ex: ex, context: j.context, by: map[string]outcome{}}
 }
 
 // worse orders the statuses: what a further check of the same requirement can make of it. A pass beats skip and
@@ -80,7 +81,7 @@ func (t *tally) play(p *transcript.Play, s *transcript.Session) {
 		opening, client = s.Opening(), s.Client
 		t.unreachable = slices.ContainsFunc(opening, failed)
 	}
-	vars := t.j.context.Vars(client, opening)
+	vars := t.context.Vars(client, opening)
 	vars = t.j.reader.Replay(t.ex, vars, p.Events, func(seen observe.Seen) {
 		for _, c := range seen.Step.Checks {
 			if q := t.force(c); q != nil {

@@ -20,6 +20,17 @@ type Context struct {
 	Absent    map[string]any
 	Loopback  bool
 	Reader    *Reader // may be nil
+	// Clients are the same for clients that declared capabilities, by script.CapabilitiesKey: what such a client was offered.
+	Clients map[string]*Context
+}
+
+// For is the context in which the exchange is planned, played and judged: what a client with its capabilities was offered,
+// or where no such client asked, what one without any was.
+func (c *Context) For(ex *script.Exchange) *Context {
+	if other := c.Clients[script.CapabilitiesKey(ex.Client.Capabilities)]; other != nil {
+		return other
+	}
+	return c
 }
 
 // Vars is a fresh set of variables for an exchange; opening are the events of its session's handshake.

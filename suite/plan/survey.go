@@ -224,6 +224,9 @@ func fill(def *script.RoleDefinition, server map[string]any, callable, taskable,
 			if it == nil || reply["result"] == nil {
 				continue
 			}
+			if name, _ := it["name"].(string); find(server, "tool", name, "") == nil {
+				continue // a client with other capabilities called it
+			}
 			ok, err := def.Shows.Bool(map[string]any{
 				"tool": it["tool"], "arguments": it["arguments"], "result": reply["result"], "server": server,
 			})
@@ -291,7 +294,7 @@ func Absent(server map[string]any) map[string]any {
 }
 
 // Context fills a context from the variables that the survey's exchanges left: offer after Offer, calls after
-// Calls (nil when it was not played).
+// Calls (nil when it was not played). Calls are made once, by the client without capabilities.
 func Context(c *observe.Context, lib *script.Library, offer, calls map[string]any, opts transcript.Options) {
 	c.Server = Server(offer)
 	c.Absent = Absent(c.Server)

@@ -67,10 +67,10 @@ type player struct {
 	mu          sync.Mutex
 	run         *transcript.Run
 	problems    []string
-	settled     bool                          // which transport the target is spoken to over
-	unreachable bool                          // the target could not be started or connected to at all
-	tools       map[script.Revision][]any     // that the server offers
-	idle        map[script.Revision][]*opened // shared sessions that nobody uses now
+	settled     bool                      // which transport the target is spoken to over
+	unreachable bool                      // the target could not be started or connected to at all
+	tools       map[script.Revision][]any // that the server offers
+	idle        map[pool][]*opened        // shared sessions that nobody uses now
 	all         []*opened
 }
 
@@ -84,7 +84,7 @@ func newPlayer(cfg Config) *player {
 	if cfg.Options.Timeout <= 0 {
 		cfg.Options.Timeout = DefaultTimeout
 	}
-	return &player{cfg: cfg, epoch: time.Now(), run: &transcript.Run{}, idle: map[script.Revision][]*opened{}, tools: map[script.Revision][]any{}}
+	return &player{cfg: cfg, epoch: time.Now(), run: &transcript.Run{}, idle: map[pool][]*opened{}, tools: map[script.Revision][]any{}}
 }
 
 func (p *player) problem(format string, args ...any) {
@@ -102,10 +102,11 @@ type job struct {
 	session chan *opened // delivers the session of its own; nil: a shared one
 }
 
-// waits says whether an exchange spends its time waiting for a tool that takes long.
-func waits(ex *script.Exchange) bool {
+// waits says whether an exchange is about a tool that stands apart, because a call may take long.
+func waits(lib *script.Library, ex *script.Exchange) bool {
 	return slices.ContainsFunc(ex.Needs, func(need string) bool {
-		return need == "slow-tool" || need == "progress-tool" || need == "reconnecting-tool"
+		role := lib.Role(need)
+		return role != nil && role.Apart
 	})
 }
 
@@ -126,11 +127,11 @@ func (p *player) playAll(ctx context.Context, contexts []*observe.Context) {
 				continue
 			}
 			planned++
-			j, l := &job{context: c, ex: ex}, &busy
-			if p.cfg.Jobs > 1 && waits(ex) {
+			j, l := &job{context: item.Context, ex: ex}, &busy
+			if p.cfg.Jobs > 1 && waits(p.cfg.Library, ex) {
 				l = &waiting
 			}
-			if ex.Session == script.Shared && ex.Client.Capabilities == nil && ex.Client.Answers == nil {
+			if ex.Session == script.Shared {
 				l.shared = append(l.shared, j)
 			} else {
 				j.session = make(chan *opened, 1)
@@ -182,7 +183,7 @@ feed:
 func (p *player) playJob(ctx context.Context, j *job, slots chan struct{}) {
 	var o *opened
 	if j.session == nil {
-		o = p.acquire(ctx, j.context.Revision)
+		o = p.acquire(ctx, j.context.Revision, j.ex.Client)
 	} else {
 		select {
 		case o = <-j.session:
@@ -193,7 +194,7 @@ func (p *player) playJob(ctx context.Context, j *job, slots chan struct{}) {
 	}
 	played := p.playIn(ctx, j.ex, j.context, o)
 	if j.session == nil {
-		p.release(j.context.Revision, o, clean(played.Events))
+		p.release(o, clean(played.Events))
 	} else {
 		p.close(o)
 	}
@@ -218,6 +219,7 @@ func (p *player) playIn(ctx context.Context, ex *script.Exchange, c *observe.Con
 			break
 		}
 		o.record.Events = append(o.record.Events, o.Take()...)
+		o.AnswerWith(answers(ex.Client))
 		a := &actor{player: p, ctx: ctx, c: c, ex: ex, sessions: map[string]*opened{"": o}, vars: c.Vars(ex.Client.Capabilities, o.record.Opening())}
 		err := a.steps(ex.Steps, 0)
 		pl.Events = a.take()

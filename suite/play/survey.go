@@ -193,19 +193,69 @@ func (p *player) surveyAt(ctx context.Context, r script.Revision, opening time.D
 		p.close(o)
 		return nil, o.Negotiated(), nil
 	}
-	c = p.context(r)
-	c.Server = plan.Server(c.Vars(nil, o.record.Opening()))
-	offer := p.surveyPlay(ctx, plan.Offer, c, o)
-	plan.Context(c, p.cfg.Library, offer, nil, p.cfg.Options)
-	tools, _ := c.Server["tools"].([]any)
+	others := p.surveyClients(ctx, r)
+	c, offer := p.offered(ctx, r, o)
 	p.mu.Lock()
-	p.tools[r] = tools
+	p.tools[r], _ = c.Server["tools"].([]any)
 	p.mu.Unlock()
-	o.Mirror(tools)
 	calls := p.surveyPlay(ctx, plan.Calls, c, o)
 	plan.Context(c, p.cfg.Library, offer, calls, p.cfg.Options)
-	p.release(r, o, !o.Gone())
+	p.release(o, !o.Gone())
+	c.Clients = map[string]*observe.Context{}
+	for key, other := range others() {
+		plan.Context(other.context, p.cfg.Library, other.offer, calls, p.cfg.Options)
+		c.Clients[key] = other.context
+	}
 	return c, string(r), nil
+}
+
+// offered plays the first exchange of the survey: what the client of the session is offered.
+func (p *player) offered(ctx context.Context, r script.Revision, o *opened) (c *observe.Context, offer map[string]any) {
+	c = p.context(r)
+	c.Server = plan.Server(c.Vars(o.record.Client, o.record.Opening()))
+	offer = p.surveyPlay(ctx, plan.Offer, c, o)
+	plan.Context(c, p.cfg.Library, offer, nil, p.cfg.Options)
+	tools, _ := c.Server["tools"].([]any)
+	o.Mirror(tools)
+	return c, offer
+}
+
+// otherClient is what a client with capabilities was offered.
+type otherClient struct {
+	context *observe.Context
+	offer   map[string]any
+}
+
+// surveyClients surveys once for each set of client capabilities with which an exchange is to be played at the revision,
+// side by side. The function that comes back waits for what they were offered, by script.CapabilitiesKey; clients for whom
+// no session could be had are left out. The sessions are shared with later exchanges.
+func (p *player) surveyClients(ctx context.Context, r script.Revision) func() map[string]otherClient {
+	clients := map[string]script.Client{}
+	for _, ex := range p.cfg.Library.Exchanges {
+		if len(ex.Client.Capabilities) == 0 || ex.Session == script.Bare || !plan.Concerns(p.cfg.Library, ex, r, p.cfg.Target.Transport()) ||
+			p.cfg.Select != nil && !p.cfg.Select(ex, r) {
+			continue
+		}
+		clients[script.CapabilitiesKey(ex.Client.Capabilities)] = script.Client{Capabilities: ex.Client.Capabilities}
+	}
+	var mu sync.Mutex
+	found := map[string]otherClient{}
+	var surveys sync.WaitGroup
+	for key, client := range clients {
+		surveys.Go(func() {
+			o := p.open(ctx, r, client, false)
+			if o.err != nil || o.Negotiated() != string(r) {
+				p.close(o)
+				return
+			}
+			c, offer := p.offered(ctx, r, o)
+			p.release(o, !o.Gone())
+			mu.Lock()
+			defer mu.Unlock()
+			found[key] = otherClient{c, offer}
+		})
+	}
+	return func() map[string]otherClient { surveys.Wait(); return found }
 }
 
 // fallBack finds out, where a URL does not take initialize as Streamable HTTP would, whether it speaks HTTP+SSE, and leaves
@@ -248,12 +298,11 @@ func modernError(e transcript.Event) bool {
 
 func (p *player) surveyPlay(ctx context.Context, name string, c *observe.Context, o *opened) map[string]any {
 	ex := p.cfg.Library.Exchange(name)
+	vars := c.Vars(o.record.Client, o.record.Opening())
 	if ex == nil {
-		return c.Vars(nil, o.record.Opening())
+		return vars
 	}
-	opening := o.record.Opening()
-	played := p.playIn(ctx, ex, c, o)
-	return observe.Replay(ex, c.Vars(nil, opening), played.Events, func(observe.Seen) {})
+	return observe.Replay(ex, vars, p.playIn(ctx, ex, c, o).Events, func(observe.Seen) {})
 }
 
 // list joins words for people: a, b and c.
