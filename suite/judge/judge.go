@@ -114,9 +114,14 @@ func (j *judge) survey() *observe.Context {
 	c := &observe.Context{
 		Revision: j.pair.Revision, Transport: j.pair.Transport,
 		Loopback: j.run.Header.Options.Loopback, Absent: plan.Absent(nil),
+		Auth: plan.Authorization(nil, false, j.run.Header.Options),
 	}
 	offer := j.play(plan.Offer)
-	if offer == nil || offer.Session == 0 || offer.Problem != "" {
+	opened := offer != nil && offer.Session != 0 && offer.Problem == ""
+	if p := j.play(plan.Guard); p != nil {
+		c.Auth = plan.Authorization(j.replay(plan.Guard, c, p), opened, j.run.Header.Options)
+	}
+	if !opened {
 		return c
 	}
 	c.Server = plan.Server(c.Vars(nil, j.opening(offer)))

@@ -18,6 +18,7 @@ type Context struct {
 	Callable  []any             // the tools that may be called, each with name, arguments and tool
 	Absent    map[string]any
 	Loopback  bool
+	Auth      map[string]any // what is known of the server's authorization; nil: nothing
 }
 
 // Vars is a fresh set of variables for an exchange; opening are the events of its session's handshake.
@@ -27,7 +28,7 @@ func (c *Context) Vars(client map[string]any, opening []transcript.Event) map[st
 	}
 	vars := map[string]any{
 		"revision": string(c.Revision), "transport": c.Transport, "server": c.Server, "roles": c.Roles,
-		"callable": c.Callable, "absent": c.Absent, "client": client, "loopback": c.Loopback,
+		"callable": c.Callable, "absent": c.Absent, "client": client, "loopback": c.Loopback, "auth": c.Auth,
 	}
 	if len(opening) > 0 {
 		vars["handshake"] = Step(&script.Step{Verb: script.Request}, opening, nil)

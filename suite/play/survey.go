@@ -2,6 +2,7 @@ package play
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -48,7 +49,11 @@ func (p *player) survey(ctx context.Context) []*observe.Context {
 	}
 	if len(usable) == 0 && len(failures) > 0 && !p.unreachable && ctx.Err() == nil {
 		// What can be judged without a session still is: how the server answers to initialize.
-		usable = append(usable, p.context(asked[len(asked)-1]))
+		c := p.context(asked[len(asked)-1])
+		if p.refused {
+			p.guard(ctx, c, false)
+		}
+		usable = append(usable, c)
 	}
 	slices.Reverse(usable)
 	return usable
@@ -108,7 +113,10 @@ func (p *player) revisions() []script.Revision {
 
 // context is what is known before the survey, as the judge has it.
 func (p *player) context(r script.Revision) *observe.Context {
-	return &observe.Context{Revision: r, Transport: p.cfg.Target.Transport(), Loopback: p.cfg.Options.Loopback, Absent: plan.Absent(nil)}
+	return &observe.Context{
+		Revision: r, Transport: p.cfg.Target.Transport(), Loopback: p.cfg.Options.Loopback, Absent: plan.Absent(nil),
+		Auth: plan.Authorization(nil, false, p.cfg.Options),
+	}
 }
 
 // surveyAt opens the first session at a revision and plays the survey's exchanges in it. The session is shared
@@ -119,13 +127,18 @@ func (p *player) surveyAt(ctx context.Context, r script.Revision) (c *observe.Co
 		if p.fallBack(ctx, r, o) {
 			return p.surveyAt(ctx, r)
 		}
+		p.mu.Lock()
 		if slices.ContainsFunc(o.record.Events, func(e transcript.Event) bool { return e.Kind == transcript.Failure }) {
-			p.mu.Lock()
 			p.unreachable = true
-			p.mu.Unlock()
 		}
+		err := o.err
+		if answered(o, 401) {
+			p.refused = true
+			err = errors.New(plan.Unauthorized(p.context(r).Auth))
+		}
+		p.mu.Unlock()
 		p.close(o)
-		return nil, "", o.err
+		return nil, "", err
 	}
 	if o.Negotiated() != string(r) {
 		p.close(o)
@@ -134,6 +147,9 @@ func (p *player) surveyAt(ctx context.Context, r script.Revision) (c *observe.Co
 	c = p.context(r)
 	opening := o.record.Opening()
 	c.Server = plan.Server(c.Vars(nil, opening))
+	if p.cfg.Options.Tokens[plan.ValidToken] != "" {
+		p.guard(ctx, c, true)
+	}
 	offer := p.surveyPlay(ctx, plan.Offer, c, o)
 	plan.Context(c, p.cfg.Library, offer, nil, p.cfg.Options)
 	calls := p.surveyPlay(ctx, plan.Calls, c, o)
@@ -147,9 +163,7 @@ func (p *player) surveyAt(ctx context.Context, r script.Revision) (c *observe.Co
 // Source: 2025-11-25, Transports, "Backwards Compatibility"; up to 2025-06-18 for any status from 400 to 499.
 func (p *player) fallBack(ctx context.Context, r script.Revision, refused *opened) bool {
 	target, ok := p.cfg.Target.(transport.Switcher)
-	if !ok || p.settled || p.cfg.Target.Transport() != transport.StreamableHTTP || !slices.ContainsFunc(refused.record.Events, func(e transcript.Event) bool {
-		return e.Kind == transcript.Answer && slices.Contains([]int{400, 404, 405}, e.HTTP.Status)
-	}) {
+	if !ok || p.settled || p.cfg.Target.Transport() != transport.StreamableHTTP || !answered(refused, 400, 404, 405) {
 		return false
 	}
 	if !target.Switch(transport.HTTPSSE) {
@@ -166,6 +180,27 @@ func (p *player) fallBack(ctx context.Context, r script.Revision, refused *opene
 		p.close(refused)
 	}
 	return spoken
+}
+
+// answered says whether an HTTP answer in the opening of a session had one of the statuses.
+func answered(o *opened, statuses ...int) bool {
+	return slices.ContainsFunc(o.record.Events, func(e transcript.Event) bool {
+		return e.Kind == transcript.Answer && slices.Contains(statuses, e.HTTP.Status)
+	})
+}
+
+// guard finds out, in a session without a handshake, how the server answers to what comes without a token. accepted says
+// whether a session could be had with the one given.
+func (p *player) guard(ctx context.Context, c *observe.Context, accepted bool) {
+	ex := p.cfg.Library.Exchange(plan.Guard)
+	if ex == nil || !slices.Contains(ex.Transports, c.Transport) {
+		return
+	}
+	o := p.open(ctx, c.Revision, script.Client{}, true)
+	defer p.close(o)
+	if o.err == nil {
+		c.Auth = plan.Authorization(p.surveyPlay(ctx, plan.Guard, c, o), accepted, p.cfg.Options)
+	}
 }
 
 func (p *player) surveyPlay(ctx context.Context, name string, c *observe.Context, o *opened) map[string]any {
