@@ -70,7 +70,7 @@ func InForce(lib *script.Library, ex *script.Exchange, r script.Revision, transp
 }
 
 func applies(lib *script.Library, ex *script.Exchange, c *observe.Context) (verdict.Status, string) {
-	if c.Server == nil && c.Auth["protected"] == true && !slices.Contains(ex.Needs, script.Authorization) {
+	if c.Server == nil && c.Auth["protected"] == true && !(slices.Contains(ex.Needs, script.Authorization) && ex.Session == script.Bare) {
 		return verdict.Untested, Unauthorized(c.Auth)
 	}
 	if c.Server == nil && ex.Session != script.Bare && !ex.Watch {
