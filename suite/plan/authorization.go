@@ -14,8 +14,8 @@ const ValidToken = "valid"
 // Authorization is the document `auth`. guard are the variables that the Guard exchange left, nil when it was not played;
 // accepted says whether a session could be opened with the token given, if any. It has
 //
-//   - protected: whether the server refuses to open a session without a token. 401 says so by itself, another refusal only where
-//     the same is served with a token;
+//   - protected: whether the server refuses to open a session without a token. 401 says so by itself, 403 only where
+//     the same is served with a token, and no other status does: 400 may be about a second session, 429 about too many;
 //   - accepted, and tokens, by kind;
 //   - challenge: the parameters of the Bearer challenge to the request without a token; absent without such a challenge;
 //   - documents: the protected resource metadata documents that were found, each with how (from), its media type and the document itself;
@@ -29,7 +29,7 @@ func Authorization(guard map[string]any, accepted bool, opts transcript.Options)
 	doc := map[string]any{"protected": false, "accepted": accepted, "tokens": tokens, "documents": []any{}, "declared": false}
 	answer := answerOf(guard, "anonymous")
 	status, _ := answer["status"].(int64)
-	if status != 401 && !(accepted && status >= 400 && status < 500) {
+	if status != 401 && !(accepted && status == 403) {
 		return doc
 	}
 	doc["protected"] = true
