@@ -37,6 +37,10 @@ func newIssuer(t *testing.T) *issuer {
 	if i.ec, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
 		t.Fatal(err)
 	}
+	point, err := i.ec.PublicKey.Bytes() // 4, x, y
+	if err != nil {
+		t.Fatal(err)
+	}
 	number := func(n *big.Int) string { return base64url.EncodeToString(n.Bytes()) }
 	mux := http.NewServeMux()
 	mux.HandleFunc(serverMetadata, func(w http.ResponseWriter, _ *http.Request) {
@@ -45,7 +49,7 @@ func newIssuer(t *testing.T) *issuer {
 	mux.HandleFunc("/keys", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, 200, encode(object{"keys": []object{
 			{"kty": "RSA", "kid": "rsa", "n": number(i.rsa.N), "e": "AQAB"},
-			{"kty": "EC", "crv": "P-256", "kid": "ec", "x": number(i.ec.X), "y": number(i.ec.Y)},
+			{"kty": "EC", "crv": "P-256", "kid": "ec", "x": base64url.EncodeToString(point[1:33]), "y": base64url.EncodeToString(point[33:])},
 			{"kty": "OKP", "kid": "other"},
 		}}))
 	})

@@ -14,6 +14,7 @@ import (
 	"io"
 	"math/big"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -165,7 +166,11 @@ func readKeys(data []byte) (map[string]crypto.PublicKey, error) {
 		case k.Kty == "RSA":
 			keys[k.Kid] = &rsa.PublicKey{N: number(k.N), E: int(number(k.E).Int64())}
 		case k.Kty == "EC" && k.Crv == "P-256":
-			keys[k.Kid] = &ecdsa.PublicKey{Curve: elliptic.P256(), X: number(k.X), Y: number(k.Y)}
+			x, xErr := base64.RawURLEncoding.DecodeString(k.X)
+			y, yErr := base64.RawURLEncoding.DecodeString(k.Y)
+			if key, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), slices.Concat([]byte{4}, x, y)); errors.Join(xErr, yErr, err) == nil {
+				keys[k.Kid] = key
+			}
 		}
 	}
 	return keys, nil
