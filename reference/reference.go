@@ -46,6 +46,14 @@ const (
 	FlagReplayForeignStreams  = "replay-foreign-streams"  // resumption replays the other streams of the session as well
 	FlagDisconnectCancels     = "disconnect-cancels"      // a lost connection cancels the call that it carried
 	FlagNoLogFilter           = "no-log-filter"           // log messages below the level that was set are sent too
+
+	// Of a protected server.
+	FlagNoAudienceCheck  = "no-audience-check"  // a token for another server is taken
+	FlagNoExpiryCheck    = "no-expiry-check"    // an expired token is taken
+	FlagNoIssuerCheck    = "no-issuer-check"    // a token that names another issuer is taken
+	FlagNoSignatureCheck = "no-signature-check" // a token is taken whatever its signature is
+	FlagQueryTokens      = "query-tokens"       // a token in the query of the address is taken
+	FlagSessionIsProof   = "session-is-proof"   // a request in an open session needs no token
 )
 
 // Flags returns the names that [WithFlags] knows, sorted.
@@ -53,6 +61,7 @@ func Flags() []string {
 	flags := []string{
 		FlagNoOriginCheck, FlagNoHostCheck, FlagKeepDeletedSessions, FlagPredictableSessionIDs,
 		FlagIgnoreCancellation, FlagNoInputValidation, FlagReplayForeignStreams, FlagDisconnectCancels, FlagNoLogFilter,
+		FlagNoAudienceCheck, FlagNoExpiryCheck, FlagNoIssuerCheck, FlagNoSignatureCheck, FlagQueryTokens, FlagSessionIsProof,
 	}
 	slices.Sort(flags)
 	return flags

@@ -137,16 +137,20 @@ func (j *judge) survey() *observe.Context {
 	c := &observe.Context{
 		Revision: j.pair.Revision, Transport: j.pair.Transport,
 		Loopback: j.run.Header.Options.Loopback, Absent: plan.Absent(nil),
-		Reader: &j.reader,
+		Reader: &j.reader, Auth: plan.Authorization(nil, false, j.run.Header.Options),
 	}
 	offer := j.play(plan.Offer)
-	if offer == nil || offer.Session == 0 || offer.Problem != "" {
+	opened := offer != nil && offer.Session != 0 && offer.Problem == ""
+	if p := j.play(plan.Guard); p != nil {
+		c.Auth = plan.Authorization(j.replay(plan.Guard, c, p), opened, j.run.Header.Options)
+	}
+	if !opened {
 		return c
 	}
 	j.offered(c, offer, nil)
 	var calls map[string]any
-	if p, ex := j.play(plan.Calls), j.lib.Exchange(plan.Calls); p != nil && ex != nil {
-		calls = observe.Replay(ex, j.vars(c, p), p.Events, func(observe.Seen) {})
+	if p := j.play(plan.Calls); p != nil {
+		calls = j.replay(plan.Calls, c, p)
 		j.offered(c, offer, calls)
 	}
 	c.Clients = map[string]*observe.Context{}
@@ -167,11 +171,16 @@ func (j *judge) survey() *observe.Context {
 // calls, or nil.
 func (j *judge) offered(c *observe.Context, offer *transcript.Play, calls map[string]any) {
 	c.Server = plan.Server(j.vars(c, offer))
-	ex := j.lib.Exchange(plan.Offer)
+	plan.Context(c, j.lib, j.replay(plan.Offer, c, offer), calls, j.run.Header.Options)
+}
+
+// replay gives the variables that an exchange of the survey left, nil where there is none of the name.
+func (j *judge) replay(name string, c *observe.Context, p *transcript.Play) map[string]any {
+	ex := j.lib.Exchange(name)
 	if ex == nil {
-		return
+		return nil
 	}
-	plan.Context(c, j.lib, j.reader.Replay(ex, j.vars(c, offer), offer.Events, func(observe.Seen) {}), calls, j.run.Header.Options)
+	return j.reader.Replay(ex, j.vars(c, p), p.Events, func(observe.Seen) {})
 }
 
 // vars are the variables at the beginning of the play.

@@ -299,6 +299,7 @@ func HTTP(send transcript.Event, events []transcript.Event) map[string]any {
 	if send.HTTP != nil {
 		doc["method"] = send.HTTP.Method
 		doc["request"] = headers(send.HTTP.Headers)
+		doc["url"] = send.HTTP.URL
 	}
 	sse := []any{}
 	for _, e := range events {

@@ -19,7 +19,8 @@ type Context struct {
 	Callable  []any             // the tools that may be called, each with name, arguments and tool
 	Absent    map[string]any
 	Loopback  bool
-	Reader    *Reader // may be nil
+	Auth      map[string]any // what is known of the server's authorization; nil: nothing
+	Reader    *Reader        // may be nil
 	// Clients are the same for clients that declared capabilities, by script.CapabilitiesKey: what such a client was offered.
 	Clients map[string]*Context
 }
@@ -40,7 +41,7 @@ func (c *Context) Vars(client map[string]any, opening []transcript.Event) map[st
 	}
 	vars := map[string]any{
 		"revision": string(c.Revision), "transport": c.Transport, "server": c.Server, "roles": c.Roles,
-		"callable": c.Callable, "absent": c.Absent, "client": client, "loopback": c.Loopback,
+		"callable": c.Callable, "absent": c.Absent, "client": client, "loopback": c.Loopback, "auth": c.Auth,
 		"meta": wire.Meta(string(c.Revision), client), "pingMethod": wire.Ping(string(c.Revision)),
 	}
 	if len(opening) > 0 {

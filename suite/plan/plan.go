@@ -39,7 +39,7 @@ func Concerns(lib *script.Library, ex *script.Exchange, r script.Revision, trans
 	if !over(ex.Transports, transport) || !r.Over(transport) || ex.Era != "" && ex.Era != r.Era() {
 		return false
 	}
-	return len(InForce(lib, ex, r, transport)) > 0 || ex.Name == Offer || ex.Name == Calls
+	return len(InForce(lib, ex, r, transport)) > 0 || Surveys(ex.Name)
 }
 
 // over says whether transport is among those listed; none listed means all. What is about stdio is about
@@ -73,6 +73,9 @@ func InForce(lib *script.Library, ex *script.Exchange, r script.Revision, transp
 }
 
 func applies(lib *script.Library, ex *script.Exchange, c *observe.Context) (verdict.Status, string) {
+	if c.Server == nil && c.Auth["protected"] == true && !(slices.Contains(ex.Needs, script.Authorization) && ex.Session == script.Bare) {
+		return verdict.Untested, Unauthorized(c.Auth)
+	}
 	if c.Server == nil && ex.Session != script.Bare && !ex.Watch {
 		return verdict.Untested, "no session could be opened"
 	}
@@ -120,6 +123,12 @@ func meets(lib *script.Library, need string, c *observe.Context) (verdict.Status
 			return verdict.Untested, why
 		}
 		return verdict.Untested, fmt.Sprintf("no known %s %s; add to litmus.yaml: roles: {%s: %s}", def.Kind, def.Does, need, filling(def))
+	}
+	if need == script.Authorization {
+		if c.Auth["protected"] == true {
+			return "", ""
+		}
+		return verdict.Skip, "the server asks for no authorization"
 	}
 	path, undeclared := strings.CutPrefix(need, "!")
 	if Declares(c.Server, path) == undeclared {

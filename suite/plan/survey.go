@@ -14,11 +14,16 @@ import (
 	"github.com/mcp-litmus/mcp-litmus/suite/wire"
 )
 
-// The exchanges that make the survey, in the order in which they are played before all others.
+// The exchanges that make the survey, in the order in which they are played before all others. Guard is played only where a
+// token is to be sent or the server refused to open a session without one.
 const (
+	Guard = "survey whether the server asks for authorization"
 	Offer = "survey what the server offers"
 	Calls = "survey what the callable tools do"
 )
+
+// Surveys says whether the exchange of that name is one of the survey's.
+func Surveys(name string) bool { return name == Guard || name == Offer || name == Calls }
 
 // Lists are the names under which the Offer exchange stores the lists that it walked; they are the members of
 // the server document, too.

@@ -69,6 +69,7 @@ type player struct {
 	problems    []string
 	settled     bool                      // which transport the target is spoken to over
 	unreachable bool                      // the target could not be started or connected to at all
+	refused     bool                      // the server asked for authorization when a session was to be opened
 	tools       map[script.Revision][]any // that the server offers
 	idle        map[pool][]*opened        // shared sessions that nobody uses now
 	all         []*opened
@@ -120,7 +121,7 @@ func (p *player) playAll(ctx context.Context, contexts []*observe.Context) {
 	for _, c := range contexts {
 		for _, item := range plan.Plan(p.cfg.Library, c) {
 			ex := item.Exchange
-			if item.Status != "" || ex.Watch || ex.Name == plan.Offer || ex.Name == plan.Calls {
+			if item.Status != "" || ex.Watch || plan.Surveys(ex.Name) {
 				continue
 			}
 			if p.cfg.Select != nil && !p.cfg.Select(ex, c.Revision) {

@@ -55,7 +55,11 @@ func (p *player) survey(ctx context.Context) []*observe.Context {
 	}
 	if len(usable) == 0 && len(failures) > 0 && !p.unreachable && ctx.Err() == nil {
 		// What can be judged without a session still is: how the server answers to initialize.
-		usable = append(usable, p.context(asked[firstOf(asked)]))
+		c := p.context(asked[firstOf(asked)])
+		if p.refused {
+			p.guard(ctx, c, false)
+		}
+		usable = append(usable, c)
 	}
 	slices.Reverse(usable)
 	return usable
@@ -160,7 +164,10 @@ func (p *player) isUnreachable() bool {
 
 // context is what is known before the survey, as the judge has it.
 func (p *player) context(r script.Revision) *observe.Context {
-	return &observe.Context{Revision: r, Transport: p.cfg.Target.Transport(), Loopback: p.cfg.Options.Loopback, Absent: plan.Absent(nil)}
+	return &observe.Context{
+		Revision: r, Transport: p.cfg.Target.Transport(), Loopback: p.cfg.Options.Loopback, Absent: plan.Absent(nil),
+		Auth: plan.Authorization(nil, false, p.cfg.Options),
+	}
 }
 
 // surveyAt opens the first session at a revision and plays the survey's exchanges in it. The session is shared
@@ -178,16 +185,21 @@ func (p *player) surveyAt(ctx context.Context, r script.Revision, opening time.D
 		if p.fallBack(ctx, r, o) {
 			return p.surveyAt(ctx, r, opening)
 		}
+		p.mu.Lock()
 		if slices.ContainsFunc(o.record.Events, func(e transcript.Event) bool { return e.Kind == transcript.Failure }) {
-			p.mu.Lock()
 			p.unreachable = true
-			p.mu.Unlock()
 		}
+		err := o.err
+		if answered(o, 401) {
+			p.refused = true
+			err = errors.New(plan.Unauthorized(p.context(r).Auth))
+		}
+		p.mu.Unlock()
 		p.close(o)
 		if r.Modern() && !explicit && !p.isUnreachable() && ctx.Err() == nil {
 			return nil, "", nil // any answer but that of a modern server, and none, tells a legacy one
 		}
-		return nil, "", o.err
+		return nil, "", err
 	}
 	if o.Negotiated() != string(r) {
 		p.close(o)
@@ -195,6 +207,9 @@ func (p *player) surveyAt(ctx context.Context, r script.Revision, opening time.D
 	}
 	others := p.surveyClients(ctx, r)
 	c, offer := p.offered(ctx, r, o)
+	if p.cfg.Options.Tokens[plan.ValidToken] != "" {
+		p.guard(ctx, c, true)
+	}
 	p.mu.Lock()
 	p.tools[r], _ = c.Server["tools"].([]any)
 	p.mu.Unlock()
@@ -203,6 +218,7 @@ func (p *player) surveyAt(ctx context.Context, r script.Revision, opening time.D
 	p.release(o, !o.Gone())
 	c.Clients = map[string]*observe.Context{}
 	for key, other := range others() {
+		other.context.Auth = c.Auth
 		plan.Context(other.context, p.cfg.Library, other.offer, calls, p.cfg.Options)
 		c.Clients[key] = other.context
 	}
@@ -263,9 +279,8 @@ func (p *player) surveyClients(ctx context.Context, r script.Revision) func() ma
 // Source: 2025-11-25, Transports, "Backwards Compatibility"; up to 2025-06-18 for any status from 400 to 499.
 func (p *player) fallBack(ctx context.Context, r script.Revision, refused *opened) bool {
 	target, ok := p.cfg.Target.(transport.Switcher)
-	if !ok || p.settled || p.cfg.Target.Transport() != transport.StreamableHTTP || !slices.ContainsFunc(refused.record.Events, func(e transcript.Event) bool {
-		return e.Kind == transcript.Answer && slices.Contains([]int{400, 404, 405}, e.HTTP.Status)
-	}) || slices.ContainsFunc(refused.record.Events, modernError) {
+	if !ok || p.settled || p.cfg.Target.Transport() != transport.StreamableHTTP || !answered(refused, 400, 404, 405) ||
+		slices.ContainsFunc(refused.record.Events, modernError) {
 		return false
 	}
 	if !target.Switch(transport.HTTPSSE) {
@@ -282,6 +297,27 @@ func (p *player) fallBack(ctx context.Context, r script.Revision, refused *opene
 		p.close(refused)
 	}
 	return spoken
+}
+
+// answered says whether an HTTP answer in the opening of a session had one of the statuses.
+func answered(o *opened, statuses ...int) bool {
+	return slices.ContainsFunc(o.record.Events, func(e transcript.Event) bool {
+		return e.Kind == transcript.Answer && slices.Contains(statuses, e.HTTP.Status)
+	})
+}
+
+// guard finds out, in a session without a handshake, how the server answers to what comes without a token. accepted says
+// whether a session could be had with the one given.
+func (p *player) guard(ctx context.Context, c *observe.Context, accepted bool) {
+	ex := p.cfg.Library.Exchange(plan.Guard)
+	if ex == nil || !slices.Contains(ex.Transports, c.Transport) {
+		return
+	}
+	o := p.open(ctx, c.Revision, script.Client{}, true)
+	defer p.close(o)
+	if o.err == nil {
+		c.Auth = plan.Authorization(p.surveyPlay(ctx, plan.Guard, c, o), accepted, p.cfg.Options)
+	}
 }
 
 // modernError says whether the event brings an error that only a server of the modern era gives.

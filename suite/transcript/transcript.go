@@ -116,6 +116,8 @@ type Options struct {
 	Loopback  bool            `json:"loopback"`            // the target's URL is on this machine
 	Select    string          `json:"select,omitempty"`
 	Timeout   time.Duration   `json:"timeout"`
+	// Tokens for a server that asks for authorization, by kind ("valid", "expired"). The Redactor keeps the kinds alone.
+	Tokens map[string]string `json:"tokens,omitempty"`
 }
 
 // Role says which tool, prompt or resource plays a part, and with which arguments.

@@ -36,6 +36,13 @@ type Switcher interface {
 	Switch(transport string) bool
 }
 
+// Authorizer is a Target that is spoken to over HTTP.
+type Authorizer interface {
+	// Authorize makes later conversations send the header Authorization with every request, unless the target was
+	// made with one. Outgoing.Header overrides it.
+	Authorize(value string)
+}
+
 // Sink takes the events of one conversation. Record is called from several goroutines, for one stream in the order in
 // which things happened. Step, Item and At are for the sink to fill. Send calls it, too: a sink with a lock must not hold that
 // lock while it calls Send, and Record must not call back into the Conn.
