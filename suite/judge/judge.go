@@ -15,8 +15,18 @@ import (
 	"github.com/mcp-litmus/mcp-litmus/suite/verdict"
 )
 
-// SpecificationURL is where the specification's pages are; a requirement's page#anchor is added to revision and slash.
-const SpecificationURL = "https://modelcontextprotocol.io/specification/"
+// SpecificationURL is where revision r states the requirement, or "".
+func SpecificationURL(q *script.Requirement, r script.Revision) string {
+	const site = "https://modelcontextprotocol.io"
+	switch spec := q.SpecAt(r); {
+	case spec == "":
+		return ""
+	case spec[0] == '/': // an extension's page, which has no revisions
+		return site + spec
+	default:
+		return site + "/specification/" + string(r) + "/" + spec
+	}
+}
 
 // Run judges a whole transcript: verdicts by revision and transport, oldest revision first, in the catalogue's
 // order. What was planned and selected but not played is an error verdict. An error comes back for a selection
@@ -215,8 +225,7 @@ func malformed(steps []*script.Step, into map[int]bool) {
 func Server(run *transcript.Run) string {
 	for _, s := range run.Sessions {
 		doc := observe.Step(&script.Step{Verb: script.Request}, s.Opening(), nil)
-		result, _ := doc["result"].(map[string]any)
-		info, _ := result["serverInfo"].(map[string]any)
+		info, _ := plan.Server(map[string]any{"handshake": doc})["serverInfo"].(map[string]any)
 		if name, ok := info["name"].(string); ok {
 			version, _ := info["version"].(string)
 			return strings.TrimSpace(name + " " + version)

@@ -62,11 +62,9 @@ func (t *tally) verdicts(requirements []*script.Requirement) []verdict.Verdict {
 		v := verdict.Verdict{
 			Requirement: q.ID, Exchange: t.ex.Name, Area: q.Area, Level: string(q.LevelAt(r)),
 			Revision: string(r), Transport: t.j.pair.Transport, Status: o.status, Reason: o.reason,
-			Text: q.Text, Note: q.Note, Evidence: o.evidence, Duration: t.duration,
+			Text: q.Text, Note: q.Note, Extension: q.Extension, Evidence: o.evidence, Duration: t.duration,
 		}
-		if spec := q.SpecAt(r); spec != "" {
-			v.Spec = SpecificationURL + string(r) + "/" + spec
-		}
+		v.Spec = SpecificationURL(q, r)
 		out = append(out, v)
 	}
 	return out

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
+	"github.com/mcp-litmus/mcp-litmus/suite/wire"
 )
 
 // Context is what all steps of all exchanges see, at one revision over one transport.
@@ -28,6 +29,7 @@ func (c *Context) Vars(client map[string]any, opening []transcript.Event) map[st
 	vars := map[string]any{
 		"revision": string(c.Revision), "transport": c.Transport, "server": c.Server, "roles": c.Roles,
 		"callable": c.Callable, "absent": c.Absent, "client": client, "loopback": c.Loopback,
+		"meta": wire.Meta(string(c.Revision), client), "pingMethod": wire.Ping(string(c.Revision)),
 	}
 	if len(opening) > 0 {
 		vars["handshake"] = Step(&script.Step{Verb: script.Request}, opening, nil)

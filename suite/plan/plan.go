@@ -33,7 +33,7 @@ func Plan(lib *script.Library, c *observe.Context) []Item {
 
 // Concerns says whether the exchange has something to say at the revision and over the transport.
 func Concerns(lib *script.Library, ex *script.Exchange, r script.Revision, transport string) bool {
-	if !over(ex.Transports, transport) {
+	if !over(ex.Transports, transport) || !r.Over(transport) || ex.Era != "" && ex.Era != r.Era() {
 		return false
 	}
 	return len(InForce(lib, ex, r, transport)) > 0 || ex.Name == Offer || ex.Name == Calls
@@ -130,11 +130,15 @@ func filling(def *script.RoleDefinition) string {
 	return "{name: …, arguments: {…}}"
 }
 
-// Declares says whether the server declared a capability, given as a path such as "resources.subscribe": an
-// object, or true.
+// Declares says whether the server declared a capability, given as a path such as "resources.subscribe", or
+// "extensions." and an identifier: an object, or true.
 func Declares(server map[string]any, path string) bool {
 	var at any = server["capabilities"]
-	for _, part := range strings.Split(path, ".") {
+	parts := strings.Split(path, ".")
+	if parts[0] == "extensions" {
+		parts = strings.SplitN(path, ".", 2)
+	}
+	for _, part := range parts {
 		o, ok := at.(map[string]any)
 		if !ok {
 			return false

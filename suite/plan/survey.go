@@ -11,6 +11,7 @@ import (
 	"github.com/mcp-litmus/mcp-litmus/suite/observe"
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
+	"github.com/mcp-litmus/mcp-litmus/suite/wire"
 )
 
 // The exchanges that make the survey, in the order in which they are played before all others.
@@ -23,8 +24,8 @@ const (
 // the server document, too.
 var Lists = []string{"tools", "resources", "templates", "prompts"}
 
-// Server is the document `server`: capabilities, serverInfo, protocolVersion and instructions from the handshake,
-// and the lists that the Offer exchange stored in vars.
+// Server is the document `server`: capabilities, serverInfo, instructions and all else from the handshake's result, from
+// 2026-07-28 that of server/discover, and the lists that the Offer exchange stored in vars.
 func Server(vars map[string]any) map[string]any {
 	server := map[string]any{"capabilities": map[string]any{}, "serverInfo": map[string]any{}}
 	if handshake, ok := vars["handshake"].(map[string]any); ok {
@@ -34,6 +35,10 @@ func Server(vars map[string]any) map[string]any {
 					continue
 				}
 				server[name] = v
+			}
+			meta, _ := result["_meta"].(map[string]any)
+			if info, ok := meta[wire.MetaServer].(map[string]any); ok {
+				server["serverInfo"] = info
 			}
 		}
 	}

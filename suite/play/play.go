@@ -67,6 +67,7 @@ type player struct {
 	problems    []string
 	settled     bool                          // which transport the target is spoken to over
 	unreachable bool                          // the target could not be started or connected to at all
+	tools       map[script.Revision][]any     // that the server offers
 	idle        map[script.Revision][]*opened // shared sessions that nobody uses now
 	all         []*opened
 }
@@ -81,7 +82,7 @@ func newPlayer(cfg Config) *player {
 	if cfg.Options.Timeout <= 0 {
 		cfg.Options.Timeout = DefaultTimeout
 	}
-	return &player{cfg: cfg, epoch: time.Now(), run: &transcript.Run{}, idle: map[script.Revision][]*opened{}}
+	return &player{cfg: cfg, epoch: time.Now(), run: &transcript.Run{}, idle: map[script.Revision][]*opened{}, tools: map[script.Revision][]any{}}
 }
 
 func (p *player) problem(format string, args ...any) {

@@ -20,6 +20,11 @@ type opened struct {
 // open opens a session, and unless it is to be bare does the handshake. The result always has a record; err
 // inside says why it cannot be used.
 func (p *player) open(ctx context.Context, r script.Revision, client script.Client, bare bool) *opened {
+	return p.openWithin(ctx, r, client, bare, p.cfg.Opening)
+}
+
+// openWithin is open with another bound of the handshake.
+func (p *player) openWithin(ctx context.Context, r script.Revision, client script.Client, bare bool, opening time.Duration) *opened {
 	o := &opened{record: &transcript.Session{Revision: string(r), Transport: p.cfg.Target.Transport(), Client: client.Capabilities}}
 	p.mu.Lock()
 	p.all = append(p.all, o)
@@ -30,7 +35,7 @@ func (p *player) open(ctx context.Context, r script.Revision, client script.Clie
 		return o
 	}
 	s, err := session.Open(ctx, p.cfg.Target, session.Options{
-		Revision: string(r), Capabilities: client.Capabilities, Timeout: p.cfg.Opening, Epoch: p.epoch,
+		Revision: string(r), Capabilities: client.Capabilities, Timeout: opening, Epoch: p.epoch,
 		Answer: answers(client), Budget: &p.budget,
 	})
 	if err != nil {
@@ -40,8 +45,11 @@ func (p *player) open(ctx context.Context, r script.Revision, client script.Clie
 		return o
 	}
 	o.Session = s
+	p.mu.Lock()
+	s.Mirror(p.tools[r])
+	p.mu.Unlock()
 	if o.err = s.Greet(ctx); o.err == nil && !bare {
-		o.err = s.Initialize(ctx)
+		o.err = s.Begin(ctx)
 	}
 	if o.err != nil || !bare {
 		o.record.Events = append(o.record.Events, s.Take()...)

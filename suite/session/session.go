@@ -61,6 +61,7 @@ type Session struct {
 	next       int64
 	barriers   int64
 	negotiated string
+	tools      []any // that the server offers, see Mirror
 }
 
 // Open connects to the target without saying anything yet. The error is the transport's.
@@ -82,6 +83,9 @@ func Open(ctx context.Context, target transport.Target, opts Options) (*Session,
 	}
 	s.conn = conn
 	_, s.carried = conn.(transport.Greeter)
+	if opts.Revision >= wire.Modern {
+		conn.SetHeader("Mcp-Protocol-Version", opts.Revision)
+	}
 	return s, nil
 }
 
@@ -117,7 +121,7 @@ func (s *Session) Record(e transcript.Event) {
 	}
 	s.announce()
 	s.mu.Unlock()
-	if reads && m.Kind == wire.KindRequest {
+	if reads && m.Kind == wire.KindRequest && s.opts.Revision < wire.Modern { // a modern client sends no replies
 		go s.answer(m) // a sink must not call back into its connection
 	}
 }
@@ -135,10 +139,8 @@ func (s *Session) noteReplies(m wire.Message) {
 		if has && id != nil {
 			s.replies[wire.IDKey(id)]++
 		}
-		if result, ok := member(m.Value, "result").(map[string]any); ok && s.negotiated == "" {
-			if v, ok := result["protocolVersion"].(string); ok {
-				s.negotiated = v
-			}
+		if s.negotiated == "" {
+			s.negotiated = s.agreed(m.Value)
 		}
 	case wire.KindBatch:
 		for _, item := range m.Value.([]any) {
@@ -147,6 +149,15 @@ func (s *Session) noteReplies(m wire.Message) {
 			}
 		}
 	}
+}
+
+// agreed is the revision that a reply leaves, as the handshake of the session's era does, or "".
+func (s *Session) agreed(reply any) string {
+	if s.opts.Revision >= wire.Modern {
+		return discovered(s.opts.Revision, reply)
+	}
+	v, _ := member(member(reply, "result"), "protocolVersion").(string)
+	return v
 }
 
 func member(v any, name string) any {
@@ -211,7 +222,7 @@ func (s *Session) Events() []transcript.Event {
 	return s.events[:len(s.events):len(s.events)]
 }
 
-// Negotiated is the revision that the server answered with, or "".
+// Negotiated is the revision that the server answered with, in the modern era one that it supports, or "".
 func (s *Session) Negotiated() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -235,7 +246,7 @@ func (s *Session) NextID() int64 {
 
 // Send hands a message to the server. stream is the number of its HTTP request, 0 on pipes.
 func (s *Session) Send(ctx context.Context, out transport.Outgoing) (stream int, err error) {
-	return s.conn.Send(ctx, out)
+	return s.conn.Send(ctx, s.mirrored(out))
 }
 
 // Carried says whether replies come on another stream than the answers to what asked for them, as over HTTP+SSE.
