@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -82,7 +83,11 @@ func (t *tally) play(p *transcript.Play, s *transcript.Session) {
 		t.unreachable = slices.ContainsFunc(opening, failed)
 	}
 	vars := t.context.Vars(client, opening)
+	var gone []string // the names of steps that began after the server had ended the conversation
 	vars = t.j.reader.Replay(t.ex, vars, p.Events, func(seen observe.Seen) {
+		if seen.Gone && seen.Step.As != "" {
+			gone = append(gone, seen.Step.As)
+		}
 		for _, c := range seen.Step.Checks {
 			if q := t.force(c); q != nil {
 				t.add(q, t.step(c, q, seen, p))
@@ -91,9 +96,23 @@ func (t *tally) play(p *transcript.Play, s *transcript.Session) {
 	})
 	for _, c := range t.ex.Checks {
 		if q := t.force(c); q != nil {
-			t.add(q, t.excuse(t.check(c, q, vars, p.Events), p))
+			o := t.excuse(t.check(c, q, vars, p.Events), p)
+			if (o.status == verdict.Fail || o.status == verdict.Warn) && speaksOf(c, gone) {
+				o = outcome{status: verdict.Untested, reason: "the server had ended the conversation before a step that it is about"}
+			}
+			t.add(q, o)
 		}
 	}
+}
+
+// speaksOf says whether a check asks for what one of the steps observed.
+func speaksOf(c *script.Check, steps []string) bool {
+	return slices.ContainsFunc(steps, func(name string) bool {
+		word := regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`)
+		return slices.ContainsFunc([]*script.Expr{c.That, c.Each}, func(e *script.Expr) bool {
+			return e != nil && word.MatchString(e.Source)
+		})
+	})
 }
 
 // undone is the outcome of what the play did not come to: an error where the suite or the network was at fault.
