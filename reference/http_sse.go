@@ -26,6 +26,8 @@ func (s *Server) SSEHandler() http.Handler {
 			return
 		}
 		switch id := r.URL.Query().Get("sessionId"); {
+		case s.flags[FlagModernOnly]:
+			http.NotFound(w, r)
 		case r.Method == http.MethodGet:
 			s.openSSE(w, r)
 		case r.Method == http.MethodPost && id != "":

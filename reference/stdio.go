@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// ServeStdio serves one session: it reads newline-delimited messages from in and writes its own to out, each one a
+// ServeStdio serves one stream, which carries at most one session and any number of requests that stand alone: it reads newline-delimited messages from in and writes its own to out, each one a
 // single Write of one whole line. It returns when in ends, after the work in progress has been answered (work that
 // takes longer than two seconds more is dropped): nil, or the first error of reading or writing. If ctx ends first, it
 // returns ctx's error, after the lines that were already queued, and leaves a Read of in behind that returns only when in

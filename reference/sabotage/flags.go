@@ -9,8 +9,10 @@ import (
 // violations that nobody could make at the edge, because the server's own state is what is wrong. Each is off by default.
 var KnownFlags = map[string]string{
 	"disconnect-cancels":      "a lost connection cancels the call that it carried",
+	"handshake-only":          "only the revisions with a handshake are spoken",
 	"ignore-cancellation":     "a cancelled call runs on and is answered",
 	"keep-deleted-sessions":   "a session goes on working after DELETE",
+	"modern-only":             "only the revisions without a handshake are spoken",
 	"no-host-check":           "any Host header is accepted",
 	"no-input-validation":     "tools run whatever their arguments are",
 	"no-log-filter":           "log messages below the level that was set are sent too",
