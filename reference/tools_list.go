@@ -152,25 +152,22 @@ var tools = []*tool{
 	{
 		name: "test_reconnection", title: "Reconnection",
 		description: "Closes its SSE connection before it answers, so that the client has to resume the stream.",
-		input:       noArguments, until: latestHandshake, run: reconnect,
+		input:       noArguments, run: reconnect,
 	},
 	{
 		name: "toggle_tool", title: "Toggle a tool", description: "Adds the tool extra_tool to the list, or removes it.",
 		input: noArguments, effects: true,
-		run:   func(c *call, _ object) (*toolResult, error) { return c.toggle("tool"), nil },
-		until: latestHandshake,
+		run: func(c *call, _ object) (*toolResult, error) { return c.toggle("tool"), nil },
 	},
 	{
 		name: "toggle_resource", title: "Toggle a resource", description: "Adds the resource test://extra to the list, or removes it.",
 		input: noArguments, effects: true,
-		run:   func(c *call, _ object) (*toolResult, error) { return c.toggle("resource"), nil },
-		until: latestHandshake,
+		run: func(c *call, _ object) (*toolResult, error) { return c.toggle("resource"), nil },
 	},
 	{
 		name: "toggle_prompt", title: "Toggle a prompt", description: "Adds the prompt extra_prompt to the list, or removes it.",
 		input: noArguments, effects: true,
-		run:   func(c *call, _ object) (*toolResult, error) { return c.toggle("prompt"), nil },
-		until: latestHandshake,
+		run: func(c *call, _ object) (*toolResult, error) { return c.toggle("prompt"), nil },
 	},
 	{
 		name: "update_watched_resource", title: "Update the watched resource",
