@@ -15,8 +15,10 @@ type call struct {
 	rev    revision
 	out    sink // takes the messages that relate to this request
 	params object
-	token  any   // progress token, nil if the client wants no progress
-	task   *task // the task that the call runs in, nil if the client waits for its answer
+	token  any            // progress token, nil if the client wants no progress
+	task   *task          // the task that the call runs in, nil if the client waits for its answer
+	modern *modernRequest // nil in a session
+	inputs *inputs        // nil in a session
 }
 
 type handler func(c *call) (any, error)
@@ -25,7 +27,9 @@ type handler func(c *call) (any, error)
 var handlers, taskHandlers map[string]handler
 
 // takesTime tells whether other requests are carried out while one of this method is.
-func takesTime(method string) bool { return method == "tools/call" || method == "tasks/result" }
+func takesTime(method string) bool {
+	return method == "tools/call" || method == "tasks/result" || method == "subscriptions/listen"
+}
 
 func init() {
 	handlers = map[string]handler{
@@ -62,7 +66,7 @@ func (s *session) dispatch(ctx context.Context, msg *incoming, out sink) (any, e
 		return object{}, nil
 	}
 	if c.rev == "" {
-		return nil, errorf(codeInvalidRequest, "Invalid request: %s before initialize", msg.method)
+		return nil, invalidParams("Invalid params: no protocol version in _meta, and %s before initialize", msg.method)
 	}
 	handle, known := handlers[msg.method]
 	if !known && c.rev.hasTasks() {
@@ -154,7 +158,7 @@ func initialize(c *call) (any, error) {
 		}
 	}
 	rev := revision(asked)
-	if !rev.supported() {
+	if !rev.negotiable() {
 		rev = latestHandshake
 	}
 	c.mu.Lock()
@@ -222,15 +226,18 @@ func setLevel(c *call) (any, error) {
 // log sends a log message if its level is not below the one that the client set.
 func (c *call) log(level string, data any) {
 	c.mu.Lock()
-	wanted := slices.Index(logLevels, level) >= c.logLevel || c.server.flags[FlagNoLogFilter]
+	wanted := slices.Index(logLevels, level) >= c.logLevel || (c.server.flags[FlagNoLogFilter] && c.logLevel != levelNone)
 	c.mu.Unlock()
-	if wanted {
+	if wanted && c.ctx.Err() == nil {
 		c.notify("notifications/message", object{"level": level, "logger": "fixtures", "data": data})
 	}
 }
 
 // progress reports to a client that asked for it. Values must grow from report to report.
 func (c *call) progress(done, total int, message string) {
+	if stream, ok := c.out.(interface{ open() }); ok {
+		stream.open() // what has progress takes a while
+	}
 	if c.token == nil || c.ctx.Err() != nil {
 		return
 	}

@@ -14,6 +14,7 @@ type tool struct {
 	title       string
 	description string
 	since       revision // the first revision that can express what it returns
+	until       revision // the last revision that it makes sense in; empty: all
 	extra       bool     // there only while toggle_tool has added it
 	input       *schema
 	output      *schema // nil if it returns no structured content
@@ -26,8 +27,9 @@ type tool struct {
 // toolResult is what a tool returns. structured, if any, is repeated as text for clients that know none.
 type toolResult struct {
 	content    []object
-	structured object
+	structured any
 	isError    bool
+	special    object // a result of another type, instead of the rest
 }
 
 func (t *tool) key() string { return t.name }
@@ -60,7 +62,7 @@ func (t *tool) listed(rev revision) any {
 
 // offers tells whether the session has the tool now.
 func (c *call) offers(t *tool) bool {
-	if c.rev < t.since {
+	if c.rev < t.since || (t.until != "" && c.rev > t.until) {
 		return false
 	}
 	if !t.extra {
@@ -89,6 +91,11 @@ func callTool(c *call) (any, error) {
 		return nil, invalidParams("Unknown tool: %s", name)
 	}
 	t := tools[at]
+	if c.modern != nil {
+		if err := c.modern.headers.matchParams(t.input, args); err != nil {
+			return nil, err
+		}
+	}
 	_, asTask := c.params["task"]
 	asTask = asTask && c.rev.hasTasks()
 	if c.rev.hasTasks() {
@@ -116,11 +123,16 @@ func (t *tool) perform(c *call, args object) (*toolResult, error) {
 		}
 		return nil, invalidParams("Invalid arguments for %s: %v", t.name, err)
 	}
-	result, err := t.run(c, args)
+	run, err := t.runAt(c)
+	if err != nil {
+		return nil, err
+	}
+	result, err := run(c, args)
 	if err != nil {
 		var rpcErr *rpcError
-		if errors.As(err, &rpcErr) {
-			return nil, rpcErr
+		var wanting *inputRequired
+		if errors.As(err, &rpcErr) || errors.As(err, &wanting) {
+			return nil, err
 		}
 		return failed(err.Error()), nil
 	}
@@ -129,6 +141,9 @@ func (t *tool) perform(c *call, args object) (*toolResult, error) {
 
 // at is the result as the revision knows it.
 func (r *toolResult) at(rev revision) object {
+	if r.special != nil {
+		return r.special
+	}
 	o := object{"content": r.content}
 	if r.structured != nil {
 		o["content"] = append(slices.Clone(r.content), textBlock(string(encode(r.structured))))
