@@ -31,8 +31,8 @@ type httpSession struct {
 }
 
 // Handler is the Streamable HTTP endpoint: mount it at /mcp. It refuses what does not come from or go to a loopback
-// host or one of WithAllowedHosts (403), and holds one session per initialize request. Every SSE event is one Write
-// and one Flush.
+// host or one of WithAllowedHosts (403), and holds one session per initialize request; requests that stand alone need
+// none. Every SSE event is one Write and one Flush.
 func (s *Server) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if status, err := s.checkOrigin(r); err != nil {
@@ -92,7 +92,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 		msg, refused = parseMessage(body)
 	}
 	switch byHeader := s.speaksModern(r); {
-	case msg != nil && (byHeader || isModern(msg)):
+	case msg != nil && (byHeader || !s.flags[FlagHandshakeOnly] && isModern(msg)):
 		s.postModern(w, r, msg)
 		return
 	case byHeader && isArray:
@@ -118,7 +118,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	case msg.kind != kindRequest:
 		hs.receive(msg)
 		w.WriteHeader(http.StatusAccepted)
-	case msg.method == "initialize" || msg.method == "ping":
+	case msg.method == "initialize" || msg.method == "ping" || msg.method == "tasks/get":
 		// Nothing can come before these answers, so one JSON object is enough.
 		if response := hs.answer(msg, hs); response != nil {
 			writeJSON(w, http.StatusOK, response)

@@ -90,7 +90,9 @@ func isModern(msg *incoming) bool {
 }
 
 // takesModern tells whether a request that came over the session's transport is to be served on its own.
-func (s *session) takesModern(msg *incoming) bool { return !s.handshakeOnly && isModern(msg) }
+func (s *session) takesModern(msg *incoming) bool {
+	return !s.handshakeOnly && (s.server.flags[FlagModernOnly] || !s.server.flags[FlagHandshakeOnly] && isModern(msg))
+}
 
 // metadata is what a request says about itself.
 type metadata struct {
@@ -121,9 +123,18 @@ func readVersion(msg *incoming) (*metadata, *rpcError) {
 	return m, nil
 }
 
+// unsupported names the revisions that a request can state. Those with a handshake are left out: a client takes one from this
+// list to send the same request again, which would be refused again.
 func unsupported(version revision) *rpcError {
-	return &rpcError{Code: codeUnsupported, Message: "Unsupported protocol version: " + string(version),
+	return &rpcError{Code: codeUnsupported, Message: fmt.Sprintf("Unsupported protocol version: %s; a request can state %s", version, rev2026July),
 		Data: object{"supported": requestRevisions, "requested": version}}
+}
+
+// askedVersion is the revision that an initialize request asks for.
+func askedVersion(msg *incoming) revision {
+	params, _ := readParams(msg.params)
+	asked, _ := params["protocolVersion"].(string)
+	return revision(asked)
 }
 
 // readRest reads the rest of _meta.
@@ -171,9 +182,12 @@ type modernRequest struct {
 
 // admit checks what has nothing to do with the method's own parameters, in the order in which one thing explains the
 // next: without a version nothing else can be read, and a header that contradicts the body makes both doubtful.
-func (r *modernRequest) admit(msg *incoming) (handler, *rpcError) {
+func (r *modernRequest) admit(msg *incoming, modernOnly bool) (handler, *rpcError) {
 	m, err := readVersion(msg)
-	if err != nil {
+	switch {
+	case err != nil && msg.method == "initialize" && modernOnly:
+		return nil, unsupported(askedVersion(msg)) // all that an older client can show its user
+	case err != nil:
 		return nil, err
 	}
 	r.metadata, r.id, r.method = m, msg.id, msg.method
@@ -259,7 +273,7 @@ func (r *modernRequest) keepable(result object) {
 // answerModern carries a request out that came over a transport without headers, and returns the encoded response.
 func (s *session) answerModern(ctx context.Context, msg *incoming, out sink) []byte {
 	r := &modernRequest{end: s.gone}
-	handle, refused := r.admit(msg)
+	handle, refused := r.admit(msg, s.server.flags[FlagModernOnly])
 	if refused != nil {
 		return encodeError(msg.id, refused, true)
 	}

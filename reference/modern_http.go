@@ -25,7 +25,7 @@ func (s *Server) postModern(w http.ResponseWriter, r *http.Request, msg *incomin
 	}
 	defer s.requests.Done()
 	request := &modernRequest{headers: &headers{r.Header}, principal: principal(r), end: s.all.ending}
-	handle, refused := request.admit(msg)
+	handle, refused := request.admit(msg, s.flags[FlagModernOnly])
 	if refused != nil {
 		status := http.StatusBadRequest
 		if refused.Code == codeMethodNotFound {
@@ -165,7 +165,10 @@ func (a *modernAnswer) finish(response []byte, status int) {
 // speaksModern tells the era of a request without a body, or with one that does not say: by its version header, unless
 // it names a session that is there, whose own revision counts.
 func (s *Server) speaksModern(r *http.Request) bool {
-	if !revision(r.Header.Get(headerVersion)).perRequest() {
+	if s.flags[FlagModernOnly] {
+		return true
+	}
+	if s.flags[FlagHandshakeOnly] || !revision(r.Header.Get(headerVersion)).perRequest() {
 		return false
 	}
 	s.mu.Lock()

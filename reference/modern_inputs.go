@@ -151,10 +151,10 @@ func (c *call) readInputs() error {
 	return nil
 }
 
-// ask returns the responses to the questions, by key, if the request brings them all; else an inputRequired with those
+// obtain returns the responses to the questions, by key, if the request brings them all; else an inputRequired with those
 // that are open. With remember, answers of earlier rounds come back in the request state, and only what was really
 // asked counts as answered; without, everything is asked together and no state is needed.
-func (c *call) ask(remember bool, questions ...question) (map[string]object, error) {
+func (c *call) obtain(remember bool, questions ...question) (map[string]object, error) {
 	lacking := object{}
 	for _, q := range questions {
 		maps.Copy(lacking, undeclared(q.needs(), c.clientCaps))
@@ -213,7 +213,7 @@ func (c *call) request(ctx context.Context, out sink, method string, params obje
 	c.inputs.questions++
 	subject, _, _ := strings.Cut(method, "/")
 	q := question{key: fmt.Sprintf("%s-%d", subject, c.inputs.questions), method: method, params: params}
-	answers, err := c.ask(true, q)
+	answers, err := c.obtain(true, q)
 	return answers[q.key], err
 }
 

@@ -18,17 +18,17 @@ const extTasks = metaPrefix + "tasks"
 var needsTasks = object{"extensions": object{extTasks: object{}}}
 
 const (
-	taskLifetime = 5 * time.Minute
-	taskInterval = 100 * time.Millisecond // how often a client is asked to look at most
-	maxTasks     = 4096                   // kept at the same time; more are refused
+	extLifetime = 5 * time.Minute
+	extInterval = 100 * time.Millisecond // how often a client is asked to look at most
+	maxExtTasks = 4096                   // kept at the same time; more are refused
 )
 
 const (
-	taskWorking   = "working"
-	taskInput     = "input_required"
-	taskCompleted = "completed"
-	taskFailed    = "failed"
-	taskCancelled = "cancelled"
+	extWorking   = "working"
+	extInput     = "input_required"
+	extCompleted = "completed"
+	extFailed    = "failed"
+	extCancelled = "cancelled"
 )
 
 // extTask is a task. All of it but what is set at creation is guarded by commons.mu.
@@ -60,7 +60,7 @@ type work struct {
 // with them.
 func (w *work) ask(questions ...question) (map[string]object, error) {
 	if w.task == nil {
-		return w.call.ask(true, questions...)
+		return w.call.obtain(true, questions...)
 	}
 	wake := make(chan struct{})
 	w.all.mu.Lock()
@@ -68,7 +68,7 @@ func (w *work) ask(questions ...question) (map[string]object, error) {
 	for _, q := range questions {
 		w.task.open[q.key] = q
 	}
-	w.all.move(w.task, taskInput, "Waiting for the client")
+	w.all.move(w.task, extInput, "Waiting for the client")
 	w.all.mu.Unlock()
 	select {
 	case <-wake:
@@ -83,9 +83,9 @@ func (w *work) ask(questions ...question) (map[string]object, error) {
 // launch makes a task of the job and returns the result that hands it out.
 func (c *call) launch(j job, args object) (*toolResult, error) {
 	a := &c.server.all
-	ctx, cancel := context.WithTimeout(a.base, taskLifetime)
+	ctx, cancel := context.WithTimeout(a.base, extLifetime)
 	now := time.Now()
-	t := &extTask{id: rand.Text(), principal: c.modern.principal, created: now, updated: now, status: taskWorking,
+	t := &extTask{id: rand.Text(), principal: c.modern.principal, created: now, updated: now, status: extWorking,
 		note: "The work has begun", cancel: cancel}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -94,9 +94,9 @@ func (c *call) launch(j job, args object) (*toolResult, error) {
 			delete(a.tasks, id)
 		}
 	}
-	if len(a.tasks) >= maxTasks {
+	if len(a.tasks) >= maxExtTasks {
 		cancel()
-		return nil, errorf(codeInternalError, "Too many tasks are kept (%d): try again later", maxTasks)
+		return nil, errorf(codeInternalError, "Too many tasks are kept (%d): try again later", maxExtTasks)
 	}
 	a.tasks[t.id] = t
 	handle := t.summary()
@@ -120,14 +120,14 @@ func (a *commons) settle(t *extTask, rev revision, result *toolResult, err error
 	switch {
 	case errors.As(err, &rpcErr):
 		t.failure = rpcErr
-		a.move(t, taskFailed, rpcErr.Message)
+		a.move(t, extFailed, rpcErr.Message)
 		return
 	case err != nil:
 		result = failed(err.Error())
 	}
 	t.result = result.at(rev)
 	t.result["resultType"] = "complete"
-	a.move(t, taskCompleted, "Done")
+	a.move(t, extCompleted, "Done")
 }
 
 // move changes the status and tells those who listen. The caller holds mu.
@@ -137,10 +137,10 @@ func (a *commons) move(t *extTask, status, note string) {
 }
 
 func (t *extTask) over() bool {
-	return t.status == taskCompleted || t.status == taskFailed || t.status == taskCancelled
+	return t.status == extCompleted || t.status == extFailed || t.status == extCancelled
 }
 
-func (t *extTask) expired() bool { return time.Since(t.created) > taskLifetime }
+func (t *extTask) expired() bool { return time.Since(t.created) > extLifetime }
 
 const timestamp = "2006-01-02T15:04:05.000Z"
 
@@ -149,7 +149,7 @@ func (t *extTask) summary() object {
 	return object{
 		"taskId": t.id, "status": t.status, "statusMessage": t.note,
 		"createdAt": t.created.UTC().Format(timestamp), "lastUpdatedAt": t.updated.UTC().Format(timestamp),
-		"ttlMs": taskLifetime.Milliseconds(), "pollIntervalMs": taskInterval.Milliseconds(),
+		"ttlMs": extLifetime.Milliseconds(), "pollIntervalMs": extInterval.Milliseconds(),
 	}
 }
 
@@ -157,15 +157,15 @@ func (t *extTask) summary() object {
 func (t *extTask) detailed() object {
 	o := t.summary()
 	switch t.status {
-	case taskInput:
+	case extInput:
 		requests := object{}
 		for key, q := range t.open {
 			requests[key] = q.request()
 		}
 		o["inputRequests"] = requests
-	case taskCompleted:
+	case extCompleted:
 		o["result"] = t.result
-	case taskFailed:
+	case extFailed:
 		o["error"] = t.failure
 	}
 	return o
@@ -221,7 +221,7 @@ func updateExtTask(c *call) (any, error) {
 	a := &c.server.all
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if t.status != taskInput {
+	if t.status != extInput {
 		return object{}, nil
 	}
 	fitting := map[string]object{}
@@ -246,10 +246,10 @@ func updateExtTask(c *call) (any, error) {
 	switch {
 	case len(fitting) == 0:
 	case len(t.open) == 0:
-		a.move(t, taskWorking, "The work goes on")
+		a.move(t, extWorking, "The work goes on")
 		close(t.wake)
 	default:
-		a.move(t, taskInput, "Waiting for the client")
+		a.move(t, extInput, "Waiting for the client")
 	}
 	return object{}, nil
 }
@@ -265,7 +265,7 @@ func cancelExtTask(c *call) (any, error) {
 	defer a.mu.Unlock()
 	if !t.over() {
 		t.cancel()
-		a.move(t, taskCancelled, "Cancelled by the client")
+		a.move(t, extCancelled, "Cancelled by the client")
 	}
 	return object{}, nil
 }

@@ -29,6 +29,8 @@ var (
 // requires names what a client must have declared for a tool to run at all, in revisions without sessions.
 var requires = map[string]object{
 	"test_sampling":                     {"sampling": object{}},
+	"test_sampling_tools":               {"sampling": object{"tools": object{}}},
+	"run_job_with_input":                {"elicitation": object{"form": object{}}},
 	"test_elicitation":                  {"elicitation": object{"form": object{}}},
 	"test_elicitation_sep1034_defaults": {"elicitation": object{"form": object{}}},
 	"test_elicitation_sep1330_enums":    {"elicitation": object{"form": object{}}},
@@ -39,10 +41,14 @@ var requires = map[string]object{
 	"multi_input":                       {"elicitation": object{"form": object{}}},
 }
 
+// gone are tools that make no sense without sessions: what they change, or hang on to, belongs to one; or they answer as
+// only an older revision does.
+var gone = []string{"toggle_tool", "toggle_resource", "toggle_prompt", "test_reconnection", "run_job_as_task", "test_elicitation_url_required"}
+
 // instead are tools that do the same in another way in revisions without sessions.
 var instead = map[string]func(c *call, args object) (*toolResult, error){
 	"test_elicitation_url": func(c *call, _ object) (*toolResult, error) {
-		answers, err := c.ask(true, question{key: "page", method: "elicitation/create", params: object{
+		answers, err := c.obtain(true, question{key: "page", method: "elicitation/create", params: object{
 			"mode": "url", "message": "Please confirm on this page.", "url": "https://mcp-litmus.example/confirm"}})
 		if err != nil {
 			return nil, err
@@ -107,7 +113,7 @@ var modernTools = []*tool{
 	asking("test_streaming_elicitation", "Reports progress, then asks the user to confirm.",
 		func(c *call) (*toolResult, error) {
 			c.progress(1, 2, "About to ask")
-			answers, err := c.ask(true, askForm("confirm", "Please confirm", okForm))
+			answers, err := c.obtain(true, askForm("confirm", "Please confirm", okForm))
 			if err != nil {
 				return nil, err
 			}
@@ -115,21 +121,21 @@ var modernTools = []*tool{
 			return elicited("Elicitation completed: ", answers["confirm"]), nil
 		}),
 	asking("test_input_required_result_elicitation", "Asks the user for a name.", func(c *call) (*toolResult, error) {
-		answers, err := c.ask(false, askForm("user_name", "What is your name?", nameForm))
+		answers, err := c.obtain(false, askForm("user_name", "What is your name?", nameForm))
 		if err != nil {
 			return nil, err
 		}
 		return greetOr(answers["user_name"]), nil
 	}),
 	asking("test_input_required_result_sampling", "Asks the client's model.", func(c *call) (*toolResult, error) {
-		answers, err := c.ask(false, askModel("capital_question", "What is the capital of France?"))
+		answers, err := c.obtain(false, askModel("capital_question", "What is the capital of France?"))
 		if err != nil {
 			return nil, err
 		}
 		return says("LLM response: " + sampledText(answers["capital_question"]["content"])), nil
 	}),
 	asking("test_input_required_result_list_roots", "Asks the client for its roots.", func(c *call) (*toolResult, error) {
-		answers, err := c.ask(false, askRoots("client_roots"))
+		answers, err := c.obtain(false, askRoots("client_roots"))
 		if err != nil {
 			return nil, err
 		}
@@ -139,7 +145,7 @@ var modernTools = []*tool{
 	asking("test_input_required_result_tampered_state", "Asks the user to confirm, with a request state that is protected.", confirm),
 	asking("test_input_required_result_multiple_inputs", "Asks the user, the model and for roots at once.",
 		func(c *call) (*toolResult, error) {
-			answers, err := c.ask(true, askForm("user_name", "What is your name?", nameForm),
+			answers, err := c.obtain(true, askForm("user_name", "What is your name?", nameForm),
 				askModel("greeting", "Generate a greeting"), askRoots("client_roots"))
 			if err != nil {
 				return nil, err
@@ -149,11 +155,11 @@ var modernTools = []*tool{
 		}),
 	asking("test_input_required_result_multi_round", "Asks the user twice, one question after the other.",
 		func(c *call) (*toolResult, error) {
-			first, err := c.ask(true, askForm("step1", "Step 1: What is your name?", nameForm))
+			first, err := c.obtain(true, askForm("step1", "Step 1: What is your name?", nameForm))
 			if err != nil {
 				return nil, err
 			}
-			second, err := c.ask(true, askForm("step2", "Step 2: What is your favorite color?", colorForm))
+			second, err := c.obtain(true, askForm("step2", "Step 2: What is your favorite color?", colorForm))
 			if err != nil {
 				return nil, err
 			}
@@ -175,7 +181,7 @@ var modernTools = []*tool{
 		effects: true, run: inTask(false, compute),
 	},
 	tasking("failing_job", "Fails, always in a task.", true, func(w *work, _ object) (*toolResult, error) {
-		if err := pause(w.ctx, taskInterval); err != nil {
+		if err := pause(w.ctx, extInterval); err != nil {
 			return nil, err
 		}
 		return failed("This job intentionally fails for testing"), nil
@@ -210,7 +216,7 @@ var modernTools = []*tool{
 			if lacking := undeclared(needsTasks, c.clientCaps); lacking != nil {
 				return nil, missing(lacking)
 			}
-			answers, err := c.ask(true, askForm("user_name", "What is your name?", nameForm))
+			answers, err := c.obtain(true, askForm("user_name", "What is your name?", nameForm))
 			if err != nil {
 				return nil, err
 			}
@@ -224,7 +230,7 @@ var askingPrompt = &prompt{
 	name: "test_input_required_result_prompt", title: "Prompt with input", description: "Asks the user for a context first.",
 	since: rev2026July,
 	ask: func(c *call) ([]object, error) {
-		answers, err := c.ask(false, askForm("user_context", "What context should the prompt use?", contextForm))
+		answers, err := c.obtain(false, askForm("user_context", "What context should the prompt use?", contextForm))
 		if err != nil {
 			return nil, err
 		}
@@ -237,7 +243,7 @@ var askingPrompt = &prompt{
 const askingURI = "test://input-required"
 
 func readAsking(c *call) (any, error) {
-	answers, err := c.ask(true, askForm("confirm", "Really read it?", okForm))
+	answers, err := c.obtain(true, askForm("confirm", "Really read it?", okForm))
 	if err != nil {
 		return nil, err
 	}
@@ -247,6 +253,11 @@ func readAsking(c *call) (any, error) {
 func init() {
 	for _, t := range modernTools {
 		t.since = rev2026July
+	}
+	for _, t := range tools {
+		if slices.Contains(gone, t.name) {
+			t.until = latestHandshake
+		}
 	}
 	prompts = append(prompts, askingPrompt)
 	tools = slices.Insert(tools, 1, headerTool)
@@ -291,7 +302,7 @@ func greetOr(answer object) *toolResult {
 }
 
 func confirm(c *call) (*toolResult, error) {
-	answers, err := c.ask(true, askForm("confirm", "Please confirm", okForm))
+	answers, err := c.obtain(true, askForm("confirm", "Please confirm", okForm))
 	if err != nil {
 		return nil, err
 	}
@@ -306,7 +317,7 @@ func askWhatIsDeclared(c *call) (*toolResult, error) {
 			questions = append(questions, q)
 		}
 	}
-	answers, err := c.ask(true, questions...)
+	answers, err := c.obtain(true, questions...)
 	if err != nil {
 		return nil, err
 	}

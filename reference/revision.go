@@ -40,6 +40,7 @@ func (r revision) hasVersionHeader() bool    { return r >= rev2025June }
 func (r revision) hasIcons() bool            { return r >= rev2025November }
 func (r revision) hasElicitationModes() bool { return r >= rev2025November }
 func (r revision) hasPrimingEvents() bool    { return r >= rev2025November }
+func (r revision) hasTasks() bool            { return r == rev2025November }
 
 // badArgumentsAreResults: arguments that do not fit a tool's schema are the tool's error, which a model can read,
 // and no longer a protocol error.

@@ -32,7 +32,8 @@ type session struct {
 	clientCaps object
 	logLevel   int
 	subscribed map[string]bool
-	extras     map[string]bool // what the toggle tools added: "tool", "resource", "prompt"
+	tasks      taskList
+	extras     map[string]bool // what tools changed: "tool", "resource" and "prompt" were added, "page" was visited
 	watched    int             // how often the watched resource changed
 	inFlight   map[string]*inFlight
 	calls      int // how many of those are tool calls

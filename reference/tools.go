@@ -19,6 +19,7 @@ type tool struct {
 	input       *schema
 	output      *schema // nil if it returns no structured content
 	effects     bool    // changes something in the session
+	tasks       taskSupport
 	icons       bool
 	run         func(c *call, args object) (*toolResult, error)
 }
@@ -52,6 +53,9 @@ func (t *tool) listed(rev revision) any {
 	}
 	if rev.hasIcons() && t.icons {
 		o["icons"] = icons
+	}
+	if rev.hasTasks() && t.tasks != "" {
+		o["execution"] = object{"taskSupport": t.tasks}
 	}
 	return o
 }
@@ -92,11 +96,32 @@ func callTool(c *call) (any, error) {
 			return nil, err
 		}
 	}
+	_, asTask := c.params["task"]
+	asTask = asTask && c.rev.hasTasks()
+	if c.rev.hasTasks() {
+		if err := t.tasks.refuses(name, asTask); err != nil {
+			return nil, err
+		}
+	}
+	run := func(c *call) (*toolResult, error) { return t.perform(c, args) }
+	if asTask {
+		return c.beginTask(run)
+	}
+	result, err := run(c)
+	if err != nil {
+		return nil, err
+	}
+	return result.at(c.rev), nil
+}
+
+// perform runs the tool with arguments that it checks first. An error is one of the protocol; what goes wrong in the tool
+// is a result.
+func (t *tool) perform(c *call, args object) (*toolResult, error) {
 	if err := t.input.validate(args, "arguments"); err != nil && !c.server.flags[FlagNoInputValidation] {
 		if c.rev.badArgumentsAreResults() {
-			return failed("Invalid arguments: " + err.Error()).at(c.rev), nil
+			return failed("Invalid arguments: " + err.Error()), nil
 		}
-		return nil, invalidParams("Invalid arguments for %s: %v", name, err)
+		return nil, invalidParams("Invalid arguments for %s: %v", t.name, err)
 	}
 	run, err := t.runAt(c)
 	if err != nil {
@@ -109,9 +134,9 @@ func callTool(c *call) (any, error) {
 		if errors.As(err, &rpcErr) || errors.As(err, &wanting) {
 			return nil, err
 		}
-		result = failed(err.Error())
+		return failed(err.Error()), nil
 	}
-	return result.at(c.rev), nil
+	return result, nil
 }
 
 // at is the result as the revision knows it.

@@ -18,9 +18,19 @@ var capabilities = map[string][]string{
 	"extensions":   nil, // by identifier, which holds dots itself
 }
 
+// Authorization is the need of exchanges that are about a server's authorization: it is met by a server over HTTP that refuses
+// what comes without a token.
+const Authorization = "authorization"
+
 func (r *reader) need(n *node, text string) {
 	name, not := strings.CutPrefix(text, "!")
 	root, member, dotted := strings.Cut(name, ".")
+	if name == Authorization {
+		if not {
+			r.add(n.pos, "%s cannot be absent here; write a condition with when: !auth.protected instead", name)
+		}
+		return
+	}
 	members, isCapability := capabilities[root]
 	if isCapability {
 		if dotted && members != nil && !slices.Contains(members, member) {

@@ -2,6 +2,11 @@
 // them, and compiles their CEL expressions. It knows nothing of sessions, transports or verdicts.
 package script
 
+import (
+	"encoding/json"
+	"fmt"
+)
+
 // Position is a place in a file, for errors and reports. Line and Column count from 1.
 type Position struct {
 	File   string
@@ -68,7 +73,20 @@ const (
 // Client is what the suite is as a client during an exchange.
 type Client struct {
 	Capabilities map[string]any
-	Answers      map[string]Value // by method of the server's request: the result; {error: ...} answers with an error
+	Answers      map[string]Value // by method of the server's request: the result; {error: ...} answers with an error, null not at all
+}
+
+// CapabilitiesKey is the same text for the same client capabilities, and "" for none: what a server offers to a client may
+// depend on them, and on nothing else of the client's.
+func CapabilitiesKey(capabilities map[string]any) string {
+	if len(capabilities) == 0 {
+		return ""
+	}
+	b, err := json.Marshal(capabilities)
+	if err != nil {
+		return fmt.Sprint(capabilities)
+	}
+	return string(b)
 }
 
 // Verb is what a step does.
@@ -145,7 +163,7 @@ type RoleDefinition struct {
 	Kind   string // tool, prompt, resource, template
 	Does   string // what it does, for people
 	Add    string // what to put into litmus.yaml so that it can be exercised
-	Apart  bool   // a call takes long or changes something: the survey does not make it
+	Apart  bool   // a call takes long, changes something or asks the client: the survey does not make it
 	Known  []KnownRole
 	Survey *Expr // picks one from the survey, as an object {name, arguments} or {uri}, or null
 	Shows  *Expr // over {tool, arguments, result} of a call that the survey made: it plays this part

@@ -17,10 +17,11 @@ import (
 // firstID is the first id that a session gives out itself; exchanges that choose ids keep below it.
 const firstID = 1000
 
-// Answer is what a client says to a request of the server: a result, or an error when Err is set.
+// Answer is what a client says to a request of the server: a result, an error when Err is set, or nothing when Silent is.
 type Answer struct {
 	Result any
 	Err    *Error
+	Silent bool
 }
 
 // Error is the error member of a reply.
@@ -29,14 +30,18 @@ type Error struct {
 	Message string
 }
 
+// Answerer makes up the answer to a request of the server; false leaves it to the defaults: to ping and, as far as the
+// capability was declared, no roots, no sampling and no elicitation, else -32601.
+type Answerer func(method string, params any) (Answer, bool)
+
 // Options of a session.
 type Options struct {
-	Revision     string                                         // the revision to ask for
-	Capabilities map[string]any                                 // the client capabilities to declare
-	Answer       func(method string, params any) (Answer, bool) // nil or false: the defaults (ping, roots/list when declared, else -32601)
-	Timeout      time.Duration                                  // of the handshake
-	Epoch        time.Time                                      // events are timed from here; zero: from now
-	Budget       *Budget                                        // shared by the sessions of a run; nil: one of its own
+	Revision     string         // the revision to ask for
+	Capabilities map[string]any // the client capabilities to declare
+	Answer       Answerer       // nil: the defaults; see AnswerWith
+	Timeout      time.Duration  // of the handshake
+	Epoch        time.Time      // events are timed from here; zero: from now
+	Budget       *Budget        // shared by the sessions of a run; nil: one of its own
 }
 
 // Session is one conversation. Its methods are for one caller at a time; what the server does in between is
@@ -171,19 +176,29 @@ func (s *Session) answer(m wire.Message) {
 	if id == nil {
 		return
 	}
+	s.mu.Lock()
+	answerer := s.opts.Answer
+	s.mu.Unlock()
 	a, ok := Answer{}, false
-	if s.opts.Answer != nil {
-		a, ok = s.opts.Answer(m.Method(), member(m.Value, "params"))
+	if answerer != nil {
+		a, ok = answerer(m.Method(), member(m.Value, "params"))
 	}
 	if !ok {
-		switch {
+		switch declared := s.opts.Capabilities; {
 		case m.Method() == "ping":
 			a = Answer{Result: map[string]any{}}
-		case m.Method() == "roots/list" && s.opts.Capabilities["roots"] != nil:
+		case m.Method() == "roots/list" && declared["roots"] != nil:
 			a = Answer{Result: map[string]any{"roots": []any{}}}
+		case m.Method() == "sampling/createMessage" && declared["sampling"] != nil:
+			a = Answer{Err: &Error{-1, "User rejected sampling request"}}
+		case m.Method() == "elicitation/create" && declared["elicitation"] != nil:
+			a = Answer{Result: map[string]any{"action": "cancel"}}
 		default:
 			a = Answer{Err: &Error{-32601, "Method not found"}}
 		}
+	}
+	if a.Silent {
+		return
 	}
 	data := wire.Result(id, a.Result)
 	if a.Err != nil {
@@ -193,6 +208,13 @@ func (s *Session) answer(m wire.Message) {
 	if s.conn != nil {
 		_, _ = s.conn.Send(context.Background(), transport.Outgoing{Data: data, Note: transcript.Automatic})
 	}
+}
+
+// AnswerWith says how the server's requests are answered from now on; nil: by the defaults.
+func (s *Session) AnswerWith(a Answerer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.opts.Answer = a
 }
 
 // At says which step (and repetition) the events that follow belong to, and records that the step began.
