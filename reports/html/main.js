@@ -88,8 +88,8 @@ function setUpThemes() {
   themes.hidden = false;
 }
 
-// Printed, every finding is open with its messages; what passed or was skipped is in the matrix only, unless it was
-// asked for.
+// Printed, every finding is open with its messages, once: the same at other revisions is a row. What passed, was skipped
+// or was not exercised is in the overview only, unless it was asked for.
 let beforePrint = null;
 
 function openForPrint() {
@@ -99,7 +99,15 @@ function openForPrint() {
   list.replaceChildren();
   made = 0;
   makeRows(shown.length);
+  const status = document.getElementById('shown');
+  beforePrint.status = status.textContent;
+  status.textContent = number(shown.length) + ' of ' + number(verdicts.length) + ' verdicts; the first on each requirement with its evidence';
+  const told = new Set();
   for (const verdict of list.querySelectorAll('details.verdict')) {
+    const { requirement, status: outcome } = verdicts[places.get(verdict.dataset.id)];
+    const key = outcome + ' ' + report.requirements[requirement].id;
+    if (told.has(key)) continue;
+    told.add(key);
     verdict.open = true;
     fill(verdict);
     for (const details of verdict.querySelectorAll('details')) {
@@ -112,6 +120,7 @@ function openForPrint() {
 function closeAfterPrint() {
   if (!beforePrint) return;
   ({ shown } = beforePrint);
+  document.getElementById('shown').textContent = beforePrint.status;
   list.replaceChildren();
   const n = beforePrint.made;
   made = 0;
