@@ -272,6 +272,10 @@ func (c *httpClient) events(resp *http.Response) *sseReader {
 // request sends a request and reads its stream to the end: the last message is the answer.
 func (c *httpClient) request(method string, params any) message {
 	c.t.Helper()
+	if method == "tasks/get" { // whose answer is one JSON object
+		c.nextID++
+		return parse(c.t, []byte(c.body(c.do(http.MethodPost, string(encode(object{"jsonrpc": "2.0", "id": c.nextID, "method": method, "params": params})), nil))))
+	}
 	messages := c.post(method, params).messages()
 	if len(messages) == 0 {
 		c.t.Fatalf("%s: the stream ended without a message", method)

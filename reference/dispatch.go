@@ -15,13 +15,21 @@ type call struct {
 	rev    revision
 	out    sink // takes the messages that relate to this request
 	params object
-	token  any // progress token, nil if the client wants no progress
+	token  any            // progress token, nil if the client wants no progress
+	task   *task          // the task that the call runs in, nil if the client waits for its answer
+	modern *modernRequest // nil in a session
+	inputs *inputs        // nil in a session
 }
 
 type handler func(c *call) (any, error)
 
-// handlers are the methods of an initialized session.
-var handlers map[string]handler
+// handlers are the methods of an initialized session; taskHandlers those that only a revision with tasks has.
+var handlers, taskHandlers map[string]handler
+
+// takesTime tells whether other requests are carried out while one of this method is.
+func takesTime(method string) bool {
+	return method == "tools/call" || method == "tasks/result" || method == "subscriptions/listen"
+}
 
 func init() {
 	handlers = map[string]handler{
@@ -36,6 +44,9 @@ func init() {
 		"prompts/get":              getPrompt,
 		"completion/complete":      complete,
 		"logging/setLevel":         setLevel,
+	}
+	taskHandlers = map[string]handler{
+		"tasks/get": getTask, "tasks/result": taskResult, "tasks/list": listTasks, "tasks/cancel": cancelTask,
 	}
 }
 
@@ -55,9 +66,12 @@ func (s *session) dispatch(ctx context.Context, msg *incoming, out sink) (any, e
 		return object{}, nil
 	}
 	if c.rev == "" {
-		return nil, errorf(codeInvalidRequest, "Invalid request: %s before initialize", msg.method)
+		return nil, invalidParams("Invalid params: no protocol version in _meta, and %s before initialize", msg.method)
 	}
 	handle, known := handlers[msg.method]
+	if !known && c.rev.hasTasks() {
+		handle, known = taskHandlers[msg.method]
+	}
 	if !known {
 		return nil, errorf(codeMethodNotFound, "Method not found: %s", msg.method)
 	}
@@ -144,7 +158,7 @@ func initialize(c *call) (any, error) {
 		}
 	}
 	rev := revision(asked)
-	if !rev.supported() {
+	if !rev.negotiable() {
 		rev = latestHandshake
 	}
 	c.mu.Lock()
@@ -168,6 +182,9 @@ func capabilitiesAt(rev revision) object {
 	}
 	if rev.hasCompletionsCap() {
 		capabilities["completions"] = object{}
+	}
+	if rev.hasTasks() {
+		capabilities["tasks"] = taskCapability()
 	}
 	return capabilities
 }
@@ -209,15 +226,18 @@ func setLevel(c *call) (any, error) {
 // log sends a log message if its level is not below the one that the client set.
 func (c *call) log(level string, data any) {
 	c.mu.Lock()
-	wanted := slices.Index(logLevels, level) >= c.logLevel || c.server.flags[FlagNoLogFilter]
+	wanted := slices.Index(logLevels, level) >= c.logLevel || (c.server.flags[FlagNoLogFilter] && c.logLevel != levelNone)
 	c.mu.Unlock()
-	if wanted {
-		c.out.send(encodeNotification("notifications/message", object{"level": level, "logger": "fixtures", "data": data}))
+	if wanted && c.ctx.Err() == nil {
+		c.notify("notifications/message", object{"level": level, "logger": "fixtures", "data": data})
 	}
 }
 
 // progress reports to a client that asked for it. Values must grow from report to report.
 func (c *call) progress(done, total int, message string) {
+	if stream, ok := c.out.(interface{ open() }); ok {
+		stream.open() // what has progress takes a while
+	}
 	if c.token == nil || c.ctx.Err() != nil {
 		return
 	}
@@ -225,5 +245,31 @@ func (c *call) progress(done, total int, message string) {
 	if c.rev.hasProgressMessage() {
 		params["message"] = message
 	}
-	c.out.send(encodeNotification("notifications/progress", params))
+	c.notify("notifications/progress", params)
+}
+
+// notify tells the client something that belongs to the call.
+func (c *call) notify(method string, params object) {
+	c.out.send(encodeNotification(method, c.tied(params)))
+}
+
+// ask sends the client a request that the call needs an answer to. A task waits for input meanwhile.
+func (c *call) ask(method string, params object) (object, error) {
+	if c.task == nil {
+		return c.request(c.ctx, c.out, method, params)
+	}
+	c.task.become(taskInputRequired, "The client is asked for "+method+".", nil, nil)
+	defer c.task.become(taskWorking, "The tool runs.", nil, nil)
+	return c.request(c.ctx, c.out, method, c.tied(params))
+}
+
+// tied adds to params that the message belongs to the call's task, if there is one.
+func (c *call) tied(params object) object {
+	if c.task != nil {
+		if params == nil {
+			params = object{}
+		}
+		params["_meta"] = c.task.related()
+	}
+	return params
 }

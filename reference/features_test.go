@@ -138,7 +138,7 @@ func TestBeforeInitializeOnlyPingIsAnswered(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c := dialStdio(t)
 	g.Expect(c.request("ping", object{})).To(gomega.HaveKeyWithValue("result", gomega.BeEmpty()))
-	g.Expect(c.request("tools/list", object{}).code()).To(gomega.Equal(codeInvalidRequest))
+	g.Expect(c.request("tools/list", object{}).code()).To(gomega.Equal(codeInvalidParams))
 }
 
 func TestErrorsOfToolCalls(t *testing.T) {

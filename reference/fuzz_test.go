@@ -7,6 +7,9 @@ import (
 	"testing"
 )
 
+// modernText is the _meta of a request that stands alone.
+var modernText = `"_meta":` + string(encode(modernMeta(object{"sampling": object{}, "extensions": object{extTasks: object{}}})))
+
 // FuzzLine sends one arbitrary line in every revision: the server never panics, answers only in whole lines of JSON,
 // and still answers afterwards.
 func FuzzLine(f *testing.F) {
@@ -19,6 +22,10 @@ func FuzzLine(f *testing.F) {
 		`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":1,"method":"ping"}]`,
 		`{"jsonrpc":"2.0","id":1,"error":null}`, `{"jsonrpc":"2.0","id":"","result":{}}`,
 		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":{}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"confirm_delete","inputResponses":{"a":1},` + modernText + `}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"test_sampling","arguments":{"prompt":""},"requestState":".",` + modernText + `}}`,
+		`{"jsonrpc":"2.0","id":"listen","method":"subscriptions/listen","params":{"notifications":{"taskIds":[]},` + modernText + `}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"","params":{"_meta":{"io.modelcontextprotocol/logLevel":[]}}}`,
 	} {
 		f.Add(line)
 	}

@@ -31,8 +31,8 @@ type httpSession struct {
 }
 
 // Handler is the Streamable HTTP endpoint: mount it at /mcp. It refuses what does not come from or go to a loopback
-// host or one of WithAllowedHosts (403), and holds one session per initialize request. Every SSE event is one Write
-// and one Flush.
+// host or one of WithAllowedHosts (403), and holds one session per initialize request; requests that stand alone need
+// none. Every SSE event is one Write and one Flush.
 func (s *Server) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if status, err := s.checkOrigin(r); err != nil {
@@ -42,10 +42,15 @@ func (s *Server) Handler() http.Handler {
 		switch r.Method {
 		case http.MethodPost:
 			s.post(w, r)
-		case http.MethodGet:
-			s.get(w, r)
-		case http.MethodDelete:
-			s.delete(w, r)
+		case http.MethodGet, http.MethodDelete:
+			switch {
+			case s.speaksModern(r):
+				onlyPost(w, r)
+			case r.Method == http.MethodGet:
+				s.get(w, r)
+			default:
+				s.delete(w, r)
+			}
 		default:
 			w.Header().Set("Allow", "GET, POST, DELETE")
 			refuse(w, http.StatusMethodNotAllowed, errorf(codeInvalidRequest, "Method %s is not allowed: use POST, GET or DELETE", r.Method))
@@ -68,10 +73,6 @@ func writeJSON(w http.ResponseWriter, status int, body []byte) {
 
 // post takes one message, or in 2025-03-26 a batch.
 func (s *Server) post(w http.ResponseWriter, r *http.Request) {
-	hs, ok := s.lookUp(w, r)
-	if !ok {
-		return
-	}
 	if !accepts(r, "application/json") || !accepts(r, "text/event-stream") {
 		refuse(w, http.StatusNotAcceptable, errorf(codeInvalidRequest, "Not acceptable: Accept must list application/json and text/event-stream"))
 		return
@@ -85,12 +86,29 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, parseErr)
 		return
 	}
-	if isArray {
-		s.postBatch(w, r, hs, body)
+	var msg *incoming
+	var refused *refusal
+	if !isArray {
+		msg, refused = parseMessage(body)
+	}
+	switch byHeader := s.speaksModern(r); {
+	case msg != nil && (byHeader || !s.flags[FlagHandshakeOnly] && isModern(msg)):
+		s.postModern(w, r, msg)
+		return
+	case byHeader && isArray:
+		refuse(w, http.StatusBadRequest, errorf(codeInvalidRequest, "Invalid request: batches exist only in revision %s", rev2025March))
+		return
+	case byHeader:
+		writeJSON(w, http.StatusBadRequest, encodeError(refused.id, refused.err, true))
 		return
 	}
-	msg, refused := parseMessage(body)
+	hs, ok := s.lookUp(w, r)
+	if !ok {
+		return
+	}
 	switch {
+	case isArray:
+		s.postBatch(w, r, hs, body)
 	case refused != nil:
 		writeJSON(w, http.StatusBadRequest, encodeError(refused.id, refused.err, true))
 	case hs == nil && msg.kind == kindRequest && msg.method == "initialize":
@@ -100,7 +118,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	case msg.kind != kindRequest:
 		hs.receive(msg)
 		w.WriteHeader(http.StatusAccepted)
-	case msg.method == "initialize" || msg.method == "ping":
+	case msg.method == "initialize" || msg.method == "ping" || msg.method == "tasks/get":
 		// Nothing can come before these answers, so one JSON object is enough.
 		if response := hs.answer(msg, hs); response != nil {
 			writeJSON(w, http.StatusOK, response)
@@ -272,7 +290,7 @@ func (s *Server) lookUp(w http.ResponseWriter, r *http.Request) (hs *httpSession
 	}
 	// Sessions of a revision without this header may carry anything there.
 	version := revision(r.Header.Get(headerVersion))
-	if version != "" && !version.supported() && (hs == nil || hs.revision().hasVersionHeader()) {
+	if version != "" && !version.negotiable() && (hs == nil || hs.revision().hasVersionHeader()) {
 		err := errorf(codeInvalidRequest, "Bad request: %s %q is not supported", headerVersion, version)
 		err.Data = object{"supported": handshakeRevisions, "requested": version}
 		refuse(w, http.StatusBadRequest, err)

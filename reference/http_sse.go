@@ -26,6 +26,8 @@ func (s *Server) SSEHandler() http.Handler {
 			return
 		}
 		switch id := r.URL.Query().Get("sessionId"); {
+		case s.flags[FlagModernOnly]:
+			http.NotFound(w, r)
 		case r.Method == http.MethodGet:
 			s.openSSE(w, r)
 		case r.Method == http.MethodPost && id != "":
@@ -46,6 +48,7 @@ func (s *Server) openSSE(w http.ResponseWriter, r *http.Request) {
 	id := rand.Text()
 	out := &eventQueue{wake: make(chan struct{}, 1)}
 	ss := &sseSession{session: newSession(s, r.Context(), out), out: out}
+	ss.handshakeOnly = true
 	defer ss.cancel()
 	defer ss.hangUp()
 	s.mu.Lock()
@@ -106,7 +109,7 @@ func (s *Server) postSSE(w http.ResponseWriter, r *http.Request, id string) {
 		return
 	case msg.kind != kindRequest:
 		ss.receive(msg)
-	case msg.method == "tools/call":
+	case takesTime(msg.method):
 		s.requests.Add(1) // not the first: this POST counts
 		ss.work.Go(func() { defer s.requests.Done(); ss.out.send(ss.answer(msg, ss.out)) })
 	default:

@@ -18,6 +18,8 @@ const (
 	codeInvalidParams    = -32602
 	codeInternalError    = -32603
 	codeResourceNotFound = -32002
+
+	codeURLElicitationRequired = -32042
 )
 
 // rpcError is the error member of a response.

@@ -16,6 +16,7 @@ type prompt struct {
 	extra       bool // there only while toggle_prompt has added it
 	since       revision
 	messages    func(args map[string]string) []object
+	ask         func(c *call) ([]object, error) // instead of messages, for a prompt that needs inputs
 }
 
 type promptArgument struct {
@@ -173,7 +174,14 @@ func getPrompt(c *call) (any, error) {
 			return nil, invalidParams("Missing required argument: %s", a.name)
 		}
 	}
-	return object{"description": p.description, "messages": p.messages(args)}, nil
+	if p.ask == nil {
+		return object{"description": p.description, "messages": p.messages(args)}, nil
+	}
+	messages, err := p.ask(c)
+	if err != nil {
+		return nil, err
+	}
+	return object{"description": p.description, "messages": messages}, nil
 }
 
 // stringMap returns the member of o that maps names to strings, an empty map if it is missing.

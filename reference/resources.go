@@ -230,10 +230,13 @@ func (c *call) find() (uri string, contents object, err error) {
 			}
 		}
 	}
-	return "", nil, &rpcError{Code: codeResourceNotFound, Message: "Resource not found", Data: object{"uri": uri}}
+	return "", nil, &rpcError{Code: c.rev.resourceNotFound(), Message: "Resource not found", Data: object{"uri": uri}}
 }
 
 func readResource(c *call) (any, error) {
+	if !c.rev.hasSessions() && c.params["uri"] == askingURI {
+		return readAsking(c)
+	}
 	_, contents, err := c.find()
 	if err != nil {
 		return nil, err

@@ -22,6 +22,8 @@ type session struct {
 	server *Server
 	ctx    context.Context // ends with the session
 	cancel context.CancelFunc
+	// handshakeOnly says that the transport carries no revision without sessions.
+	handshakeOnly bool
 	// unrelated takes the messages that belong to no request in progress.
 	unrelated sink
 
@@ -30,19 +32,22 @@ type session struct {
 	clientCaps object
 	logLevel   int
 	subscribed map[string]bool
-	extras     map[string]bool // what the toggle tools added: "tool", "resource", "prompt"
+	tasks      taskList
+	extras     map[string]bool // what tools changed: "tool", "resource" and "prompt" were added, "page" was visited
 	watched    int             // how often the watched resource changed
 	inFlight   map[string]*inFlight
 	calls      int // how many of those are tool calls
 	pending    map[string]chan reply
 	nextID     int64
-	deaf       bool // no reply from the client can come any more
+	deaf       bool          // no reply from the client can come any more
+	gone       chan struct{} // closed when the client will send nothing any more
 }
 
 // inFlight is a client's request that is being answered.
 type inFlight struct {
 	cancel    context.CancelFunc
 	cancelled bool
+	ends      bool // by itself, with an answer, when the client has gone
 }
 
 // reply is the client's answer to a request of the server.
@@ -57,7 +62,7 @@ func newSession(server *Server, parent context.Context, unrelated sink) *session
 		server: server, ctx: ctx, cancel: cancel, unrelated: unrelated,
 		clientCaps: object{}, logLevel: levelInfo,
 		subscribed: map[string]bool{}, extras: map[string]bool{},
-		inFlight: map[string]*inFlight{}, pending: map[string]chan reply{},
+		inFlight: map[string]*inFlight{}, pending: map[string]chan reply{}, gone: make(chan struct{}),
 	}
 }
 
@@ -67,9 +72,11 @@ func (s *session) revision() revision {
 	return s.rev
 }
 
-// encodeRefusal is the error response to something that is no message.
+// encodeRefusal is the error response to something that is no message. Without a session it is of no known revision,
+// and the newest one has no null there.
 func (s *session) encodeRefusal(r *refusal) []byte {
-	return encodeError(r.id, r.err, s.revision().errorsMayLackID())
+	rev := s.revision()
+	return encodeError(r.id, r.err, rev == "" || rev.errorsMayLackID())
 }
 
 // receive takes a notification or a response. Neither is ever answered.
@@ -106,8 +113,8 @@ func (s *session) cancelRequest(rawParams json.RawMessage) {
 func (s *session) answer(msg *incoming, out sink) []byte {
 	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
-	if msg.method != "initialize" { // which cannot be cancelled
-		f := &inFlight{cancel: cancel}
+	if msg.method != "initialize" || s.takesModern(msg) { // which cannot be cancelled
+		f := &inFlight{cancel: cancel, ends: msg.method == "subscriptions/listen"}
 		key := idKey(msg.id)
 		if err := s.begin(key, msg.method, f); err != nil {
 			return encodeError(msg.id, err, false)
@@ -154,6 +161,9 @@ func (s *session) run(ctx context.Context, msg *incoming, out sink) (response []
 			response = encodeError(msg.id, errorf(codeInternalError, "Internal error"), false)
 		}
 	}()
+	if s.takesModern(msg) {
+		return s.answerModern(ctx, msg, out)
+	}
 	result, err := s.dispatch(ctx, msg, out)
 	if err != nil {
 		var rpcErr *rpcError
@@ -241,10 +251,26 @@ func (s *session) settle(msg *incoming) {
 func (s *session) hangUp() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if !s.deaf {
+		close(s.gone)
+	}
 	s.deaf = true
 	for key, waiting := range s.pending {
 		delete(s.pending, key)
 		waiting <- reply{err: errorf(codeInternalError, "the client has gone")}
+	}
+}
+
+// abandon cancels what is in progress, but for what ends by itself.
+func (s *session) abandon() {
+	s.hangUp()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range s.inFlight {
+		if !f.ends {
+			f.cancelled = true
+			f.cancel()
+		}
 	}
 }
 
@@ -265,6 +291,9 @@ func (s *session) parseBatch(raw []byte) ([]*incoming, []*refusal, *rpcError) {
 		switch {
 		case bad != nil:
 			refused = append(refused, bad)
+		case isModern(msg):
+			refused = append(refused, &refusal{id: msg.id,
+				err: errorf(codeInvalidRequest, "Invalid request: a batch belongs to revision %s, its messages to another", rev2025March)})
 		case msg.kind == kindRequest && msg.method == "initialize":
 			refused = append(refused, &refusal{id: msg.id,
 				err: errorf(codeInvalidRequest, "Invalid request: initialize must not be part of a batch")})

@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// ServeStdio serves one session: it reads newline-delimited messages from in and writes its own to out, each one a
+// ServeStdio serves one stream, which carries at most one session and any number of requests that stand alone: it reads newline-delimited messages from in and writes its own to out, each one a
 // single Write of one whole line. It returns when in ends, after the work in progress has been answered (work that
 // takes longer than two seconds more is dropped): nil, or the first error of reading or writing. If ctx ends first, it
 // returns ctx's error, after the lines that were already queued, and leaves a Read of in behind that returns only when in
 // is closed.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	w := newLineWriter(out)
-	sess := newSession(s, ctx, w)
+	sess := newSession(s, context.WithoutCancel(ctx), w)
 	defer sess.cancel()
 	defer w.close()
 	var work sync.WaitGroup
@@ -28,8 +28,9 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	var err error
 	select {
 	case err = <-read:
-	case <-ctx.Done(): // which has cancelled the work in progress too
+	case <-ctx.Done():
 		err = ctx.Err()
+		sess.abandon()
 	case <-w.failed:
 		return w.error()
 	}
@@ -44,8 +45,8 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	return errors.Join(err, w.error())
 }
 
-// line takes one line. Everything is carried out in the order in which it came, but for tool calls: these run beside
-// each other.
+// line takes one line. Everything is carried out in the order in which it came, but for what takes time: tool calls,
+// subscriptions and the wait for the result of a task run beside each other.
 func (s *session) line(line []byte, tooLong bool, w *lineWriter, work *sync.WaitGroup) {
 	if tooLong {
 		w.send(s.encodeRefusal(&refusal{err: errorf(codeInvalidRequest, "Invalid request: longer than %d bytes", maxMessageBytes)}))
@@ -69,7 +70,7 @@ func (s *session) line(line []byte, tooLong bool, w *lineWriter, work *sync.Wait
 		w.send(s.encodeRefusal(refused))
 	case msg.kind != kindRequest:
 		s.receive(msg)
-	case msg.method == "tools/call":
+	case takesTime(msg.method):
 		work.Go(func() { w.send(s.answer(msg, w)) })
 	default:
 		w.send(s.answer(msg, w))
@@ -100,7 +101,7 @@ func (s *session) batchLine(line []byte, w sink, work *sync.WaitGroup) {
 		switch {
 		case msg.kind != kindRequest:
 			s.receive(msg)
-		case msg.method == "tools/call":
+		case takesTime(msg.method):
 			calls.Go(func() { add(s.answer(msg, w)) })
 		default:
 			add(s.answer(msg, w))

@@ -14,10 +14,12 @@ type tool struct {
 	title       string
 	description string
 	since       revision // the first revision that can express what it returns
+	until       revision // the last revision that it makes sense in; empty: all
 	extra       bool     // there only while toggle_tool has added it
 	input       *schema
 	output      *schema // nil if it returns no structured content
 	effects     bool    // changes something in the session
+	tasks       taskSupport
 	icons       bool
 	run         func(c *call, args object) (*toolResult, error)
 }
@@ -25,8 +27,9 @@ type tool struct {
 // toolResult is what a tool returns. structured, if any, is repeated as text for clients that know none.
 type toolResult struct {
 	content    []object
-	structured object
+	structured any
 	isError    bool
+	special    object // a result of another type, instead of the rest
 }
 
 func (t *tool) key() string { return t.name }
@@ -51,12 +54,15 @@ func (t *tool) listed(rev revision) any {
 	if rev.hasIcons() && t.icons {
 		o["icons"] = icons
 	}
+	if rev.hasTasks() && t.tasks != "" {
+		o["execution"] = object{"taskSupport": t.tasks}
+	}
 	return o
 }
 
 // offers tells whether the session has the tool now.
 func (c *call) offers(t *tool) bool {
-	if c.rev < t.since {
+	if c.rev < t.since || (t.until != "" && c.rev > t.until) {
 		return false
 	}
 	if !t.extra {
@@ -85,25 +91,59 @@ func callTool(c *call) (any, error) {
 		return nil, invalidParams("Unknown tool: %s", name)
 	}
 	t := tools[at]
-	if err := t.input.validate(args, "arguments"); err != nil && !c.server.flags[FlagNoInputValidation] {
-		if c.rev.badArgumentsAreResults() {
-			return failed("Invalid arguments: " + err.Error()).at(c.rev), nil
+	if c.modern != nil {
+		if err := c.modern.headers.matchParams(t.input, args); err != nil {
+			return nil, err
 		}
-		return nil, invalidParams("Invalid arguments for %s: %v", name, err)
 	}
-	result, err := t.run(c, args)
-	if err != nil {
-		var rpcErr *rpcError
-		if errors.As(err, &rpcErr) {
-			return nil, rpcErr
+	_, asTask := c.params["task"]
+	asTask = asTask && c.rev.hasTasks()
+	if c.rev.hasTasks() {
+		if err := t.tasks.refuses(name, asTask); err != nil {
+			return nil, err
 		}
-		result = failed(err.Error())
+	}
+	run := func(c *call) (*toolResult, error) { return t.perform(c, args) }
+	if asTask {
+		return c.beginTask(run)
+	}
+	result, err := run(c)
+	if err != nil {
+		return nil, err
 	}
 	return result.at(c.rev), nil
 }
 
+// perform runs the tool with arguments that it checks first. An error is one of the protocol; what goes wrong in the tool
+// is a result.
+func (t *tool) perform(c *call, args object) (*toolResult, error) {
+	if err := t.input.validate(args, "arguments"); err != nil && !c.server.flags[FlagNoInputValidation] {
+		if c.rev.badArgumentsAreResults() {
+			return failed("Invalid arguments: " + err.Error()), nil
+		}
+		return nil, invalidParams("Invalid arguments for %s: %v", t.name, err)
+	}
+	run, err := t.runAt(c)
+	if err != nil {
+		return nil, err
+	}
+	result, err := run(c, args)
+	if err != nil {
+		var rpcErr *rpcError
+		var wanting *inputRequired
+		if errors.As(err, &rpcErr) || errors.As(err, &wanting) {
+			return nil, err
+		}
+		return failed(err.Error()), nil
+	}
+	return result, nil
+}
+
 // at is the result as the revision knows it.
 func (r *toolResult) at(rev revision) object {
+	if r.special != nil {
+		return r.special
+	}
 	o := object{"content": r.content}
 	if r.structured != nil {
 		o["content"] = append(slices.Clone(r.content), textBlock(string(encode(r.structured))))

@@ -20,14 +20,63 @@ func sample(c *call, args object) (*toolResult, error) {
 	if _, ok := c.clientHas("sampling"); !ok {
 		return nil, errors.New("the client did not declare the sampling capability")
 	}
-	result, err := c.request(c.ctx, c.out, "sampling/createMessage", object{
-		"messages":  []object{{"role": "user", "content": textBlock(stringArg(args, "prompt"))}},
-		"maxTokens": 100,
+	result, err := c.ask("sampling/createMessage", object{
+		"messages":         []object{{"role": "user", "content": textBlock(stringArg(args, "prompt"))}},
+		"modelPreferences": object{"hints": []object{{"name": "claude"}}, "intelligencePriority": 0.5},
+		"systemPrompt":     "Be brief.",
+		"includeContext":   "none",
+		"maxTokens":        100,
 	})
 	if err != nil {
 		return nil, err
 	}
 	return says("LLM response: " + sampledText(result["content"])), nil
+}
+
+// mostTurns bounds the turns of a conversation in which the client's model uses tools.
+const mostTurns = 5
+
+// sampleWithTools lets the client's model ask for the time, as often as it likes within mostTurns.
+func sampleWithTools(c *call, _ object) (*toolResult, error) {
+	declared, _ := c.clientHas("sampling")
+	if _, ok := declared["tools"].(object); !ok {
+		return nil, errors.New("the client did not declare the use of tools in sampling")
+	}
+	messages := []object{{"role": "user", "content": textBlock("What time is it?")}}
+	for turn := range mostTurns {
+		choice := "auto"
+		if turn == mostTurns-1 {
+			choice = "none"
+		}
+		result, err := c.request(c.ctx, c.out, "sampling/createMessage", object{
+			"messages": messages, "maxTokens": 100, "toolChoice": object{"mode": choice},
+			"tools": []object{{"name": "get_time", "description": "Returns the time.", "inputSchema": object{"type": "object"}}},
+		})
+		if err != nil {
+			return nil, err
+		}
+		results := toolResults(result["content"])
+		if len(results) == 0 {
+			return says("LLM response: " + sampledText(result["content"])), nil
+		}
+		messages = append(messages,
+			object{"role": "assistant", "content": result["content"]}, object{"role": "user", "content": results})
+	}
+	return nil, fmt.Errorf("the model asked for tools %d times", mostTurns)
+}
+
+// toolResults answers every use of a tool in a sampled message.
+func toolResults(content any) (results []object) {
+	blocks, several := content.([]any)
+	if !several {
+		blocks = []any{content}
+	}
+	for _, b := range blocks {
+		if block, _ := b.(object); block["type"] == "tool_use" {
+			results = append(results, object{"type": "tool_result", "toolUseId": block["id"], "content": []object{textBlock("Noon.")}})
+		}
+	}
+	return results
 }
 
 // sampledText returns the texts of a sampled message, whose content is one block or, from 2025-11-25, several.
@@ -59,7 +108,7 @@ func (c *call) elicit(message string, form *schema) (object, error) {
 	if !ok || !c.rev.hasElicitation() {
 		return nil, errors.New("the client did not declare elicitation by form")
 	}
-	result, err := c.request(c.ctx, c.out, "elicitation/create", object{"message": message, "requestedSchema": form.text})
+	result, err := c.ask("elicitation/create", object{"message": message, "requestedSchema": form.text})
 	if err != nil {
 		return nil, err
 	}
@@ -139,6 +188,28 @@ func elicitChoices(c *call, _ object) (*toolResult, error) {
 	return elicited("Elicitation completed: ", result), nil
 }
 
+// requireURL has the client send the user to a page before it calls again. Whoever calls again is believed.
+func requireURL(c *call, _ object) (*toolResult, error) {
+	declared, _ := c.clientHas("elicitation")
+	if _, ok := declared["url"].(object); !ok {
+		return nil, errors.New("the client did not declare elicitation by URL")
+	}
+	c.mu.Lock()
+	again := c.extras["page"]
+	c.extras["page"] = !again
+	c.mu.Unlock()
+	if again {
+		return says("The page was visited."), nil
+	}
+	id := rand.Text()
+	refusal := errorf(codeURLElicitationRequired, "This tool requires that the user visits a page first")
+	refusal.Data = object{"elicitations": []object{{
+		"mode": "url", "message": "Please confirm on this page.", "elicitationId": id,
+		"url": "https://mcp-litmus.example/confirm?elicitation=" + id,
+	}}}
+	return nil, refusal
+}
+
 // elicitByURL sends the user to a page, and tells the client at once that the user is done there: there is no page.
 func elicitByURL(c *call, _ object) (*toolResult, error) {
 	declared, _ := c.clientHas("elicitation")
@@ -146,7 +217,7 @@ func elicitByURL(c *call, _ object) (*toolResult, error) {
 		return nil, errors.New("the client did not declare elicitation by URL")
 	}
 	id := rand.Text()
-	result, err := c.request(c.ctx, c.out, "elicitation/create", object{
+	result, err := c.ask("elicitation/create", object{
 		"mode": "url", "message": "Please confirm on this page.", "elicitationId": id,
 		"url": "https://mcp-litmus.example/confirm?elicitation=" + id,
 	})
@@ -157,7 +228,7 @@ func elicitByURL(c *call, _ object) (*toolResult, error) {
 		return nil, err
 	}
 	if result["action"] == "accept" {
-		c.out.send(encodeNotification("notifications/elicitation/complete", object{"elicitationId": id}))
+		c.notify("notifications/elicitation/complete", object{"elicitationId": id})
 	}
 	return elicited("Elicitation completed: ", result), nil
 }
@@ -166,7 +237,7 @@ func listRoots(c *call, _ object) (*toolResult, error) {
 	if _, ok := c.clientHas("roots"); !ok {
 		return nil, errors.New("the client did not declare the roots capability")
 	}
-	result, err := c.request(c.ctx, c.out, "roots/list", nil)
+	result, err := c.ask("roots/list", nil)
 	if err != nil {
 		return nil, err
 	}

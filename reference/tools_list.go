@@ -9,6 +9,10 @@ import (
 // noArguments is the input schema of a tool that takes none.
 var noArguments = mustSchema(`{"type":"object","additionalProperties":false}`)
 
+// jobArguments is the input schema of the jobs, which need none.
+var jobArguments = mustSchema(`{"type":"object","properties":{"duration":{"type":"integer","minimum":0,"maximum":60000,` +
+	`"description":"Milliseconds"},"outcome":{"type":"string","enum":["result","failure","error"]}},"additionalProperties":false}`)
+
 // tools are all tools in the order in which they are listed. json_schema_2020_12_tool comes first because the official
 // conformance suite looks for it on the first page only.
 var tools = []*tool{
@@ -44,7 +48,7 @@ var tools = []*tool{
 		run:    add,
 	},
 	{
-		name: "test_simple_text", title: "Simple text", description: "Returns one text.", input: noArguments,
+		name: "test_simple_text", title: "Simple text", description: "Returns one text.", input: noArguments, tasks: taskForbidden,
 		run: func(*call, object) (*toolResult, error) {
 			return says("This is a simple text response for testing."), nil
 		},
@@ -127,6 +131,10 @@ var tools = []*tool{
 		run: sample,
 	},
 	{
+		name: "test_sampling_tools", title: "Sampling with tools", description: "Asks the client's model, which may use a tool.",
+		input: noArguments, since: rev2025November, run: sampleWithTools,
+	},
+	{
 		name: "test_elicitation", title: "Elicitation", description: "Asks the user for a name and an address.", since: rev2025June,
 		input: mustSchema(`{"type":"object","properties":{"message":{"type":"string","description":"What to show the user"}},` +
 			`"required":["message"],"additionalProperties":false}`),
@@ -147,12 +155,29 @@ var tools = []*tool{
 		input: noArguments, since: rev2025November, run: elicitByURL,
 	},
 	{
+		name: "test_elicitation_url_required", title: "Elicitation by URL first",
+		description: "Is refused until the user has visited a page; the second call is let through.",
+		input:       noArguments, since: rev2025November, run: requireURL,
+	},
+	{
 		name: "test_list_roots", title: "Roots", description: "Asks the client for its roots.", input: noArguments, run: listRoots,
 	},
 	{
 		name: "test_reconnection", title: "Reconnection",
 		description: "Closes its SSE connection before it answers, so that the client has to resume the stream.",
 		input:       noArguments, run: reconnect,
+	},
+	{
+		name: "run_job", title: "Run a job", description: "Works for a while; alone or as a task.", input: jobArguments,
+		since: rev2025November, tasks: taskOptional, run: runJob,
+	},
+	{
+		name: "run_job_as_task", title: "Run a job as a task", description: "Works for a while, as a task only.", input: jobArguments,
+		since: rev2025November, tasks: taskRequired, run: runJob,
+	},
+	{
+		name: "run_job_with_input", title: "Run a job with input", description: "Asks the user by a form on its way; alone or as a task.",
+		input: noArguments, since: rev2025November, tasks: taskOptional, run: runJobWithInput,
 	},
 	{
 		name: "toggle_tool", title: "Toggle a tool", description: "Adds the tool extra_tool to the list, or removes it.",

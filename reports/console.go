@@ -26,14 +26,15 @@ func Console(w io.Writer, r *verdict.Report, o ConsoleOptions) {
 	defer c.w.Flush() // whoever gave w knows whether writing to it failed
 	if !o.Quiet {
 		c.header()
-		for _, run := range runs(r) {
-			c.table(run)
-		}
+		c.tables()
 	}
 	c.list("Problems of the run", red, r.Problems)
 	c.findings("Failures", verdict.Fail)
 	if !o.Quiet || o.Strict {
 		c.findings("Warnings", verdict.Warn)
+	}
+	if !o.Quiet {
+		c.uneven()
 	}
 	c.findings("Errors: the suite could not carry these out", verdict.Error)
 	c.unplayed()

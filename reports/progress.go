@@ -110,17 +110,6 @@ func (p *Progress) Done(vs ...verdict.Verdict) {
 	fmt.Fprintln(p.out, line)
 }
 
-// RunDone tells that a revision over a transport is over. On a terminal it shows nothing of its own.
-func (p *Progress) RunDone(run verdict.Run) {
-	if p == nil || p.live {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.last = p.now()
-	fmt.Fprintln(p.out, "mcp-litmus: "+p.state(false)+"; finished "+printable(place(run.Revision, run.Transport)))
-}
-
 // Finish ends the display: the live line goes away, since the report follows.
 func (p *Progress) Finish() {
 	if p == nil {

@@ -31,11 +31,9 @@ func TestProgressInALog(t *testing.T) {
 		*now = now.Add(time.Second)
 		p.Done(v)
 	}
-	p.RunDone(verdict.Run{Revision: "2025-11-25", Transport: "stdio"})
 	p.Finish()
 	g.Expect(out.String()).To(gomega.Equal(strings.Join([]string{
-		"mcp-litmus: 5 of 40 exchanges, 1 fail, the last at 2025-11-25 over stdio: ping", "mcp-litmus: 10 of 40 exchanges, 1 fail, the last at 2025-11-25 over stdio: ping", "mcp-litmus: 15 of 40 exchanges, 1 fail, the last at 2025-11-25 over stdio: ping", "mcp-litmus: 20 of 40 exchanges, 1 fail, the last at 2025-11-25 over stdio: ping",
-		"mcp-litmus: 20 of 40 exchanges, 1 fail; finished 2025-11-25 over stdio", ""}, "\n")))
+		"mcp-litmus: 5 of 40 exchanges, 1 fail, the last at 2025-11-25 over stdio: ping", "mcp-litmus: 10 of 40 exchanges, 1 fail, the last at 2025-11-25 over stdio: ping", "mcp-litmus: 15 of 40 exchanges, 1 fail, the last at 2025-11-25 over stdio: ping", "mcp-litmus: 20 of 40 exchanges, 1 fail, the last at 2025-11-25 over stdio: ping", ""}, "\n")))
 }
 
 func TestProgressOnATerminal(t *testing.T) {
@@ -45,7 +43,6 @@ func TestProgressOnATerminal(t *testing.T) {
 	p.Done()
 	*now = now.Add(time.Second)
 	p.Done(verdict.Verdict{Revision: "2025-11-25", Transport: "stdio", Exchange: "a name that is \x1b[2J longer than the line", Status: verdict.Warn})
-	p.RunDone(verdict.Run{})
 	p.Finish()
 	p.Finish()
 	drawn := strings.Split(out.String(), "\r\x1b[K")
@@ -73,7 +70,6 @@ func TestProgressFromManyGoroutinesAndNil(t *testing.T) {
 	var none *Progress
 	none.Start(1)
 	none.Done()
-	none.RunDone(verdict.Run{})
 	none.Finish()
 }
 

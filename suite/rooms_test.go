@@ -20,6 +20,7 @@ var rooms = map[string][]string{
 	"suite/verdict":      {},
 	"suite/schema":       {"fixtures/schemas"},
 	"suite/transcript":   {"suite/wire"},
+	"suite/auth":         {},
 	"suite/transport":    {"suite/wire", "suite/transcript"},
 	"suite/session":      {"suite/wire", "suite/transcript", "suite/transport"},
 	"suite/script":       {"suite/schema", "fixtures"},

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/mcp-litmus/mcp-litmus/fixtures"
+	"github.com/mcp-litmus/mcp-litmus/suite/auth"
 	"github.com/mcp-litmus/mcp-litmus/suite/judge"
 	"github.com/mcp-litmus/mcp-litmus/suite/observe"
 	"github.com/mcp-litmus/mcp-litmus/suite/plan"
@@ -109,7 +110,8 @@ func Timeout(d time.Duration) Option { return func(s *settings) { s.options.Time
 // StartTimeout bounds a handshake, a cold start of the server included; 30 s by default.
 func StartTimeout(d time.Duration) Option { return func(s *settings) { s.opening = d } }
 
-// Jobs is how many exchanges are played side by side; 4 by default.
+// Jobs is how many exchanges are played side by side; 4 by default. Unless it is 1, those that mostly wait for a slow tool are
+// played beside them.
 func Jobs(n int) Option { return func(s *settings) { s.jobs = n } }
 
 // Strict makes a broken SHOULD count as a failure.
@@ -123,6 +125,18 @@ func Exchanges(fsys fs.FS) Option {
 // Secrets are values that must not appear in transcripts and reports.
 func Secrets(values ...string) Option {
 	return func(s *settings) { s.secrets = append(s.secrets, values...) }
+}
+
+// Token gives a token for a server that asks for authorization, by its kind: "valid" is sent with every request, as
+// Authorization: Bearer, unless the target was made with that header; the others ("expired", "foreign-audience",
+// "insufficient-scope", ...: see package auth) are what the server must refuse. Tokens appear in no transcript or report.
+func Token(kind, token string) Option {
+	return func(s *settings) {
+		if s.options.Tokens == nil {
+			s.options.Tokens = map[string]string{}
+		}
+		s.options.Tokens[kind] = token
+	}
 }
 
 // SecretHeaders names HTTP headers whose values must not appear in transcripts and reports, however short they are.
@@ -144,9 +158,10 @@ type Outcome struct {
 	Stale      string // judged again with another catalogue than the run was made with: which; else ""
 }
 
-// Undriven says whether no revision could be driven: what was judged is only that the server could not be.
+// Undriven says whether no revision could be driven: what was judged is only that the server could not be. One that asks for
+// authorization and refuses to be driven without is judged on that.
 func (o *Outcome) Undriven() bool {
-	return !slices.ContainsFunc(o.Transcript.Plays, func(p *transcript.Play) bool { return p.Exchange == plan.Offer })
+	return !slices.ContainsFunc(o.Transcript.Plays, func(p *transcript.Play) bool { return p.Exchange == plan.Offer || p.Exchange == plan.Guard })
 }
 
 // Conforms says whether the server meets what was judged.
@@ -170,6 +185,11 @@ func gather(opts []Option) (*settings, error) {
 		}
 		if !slices.Contains(script.Covered, r) {
 			return nil, fmt.Errorf("this version does not judge at revision %s yet; it covers %s", r, inWords(script.Covered))
+		}
+	}
+	for kind := range s.options.Tokens {
+		if !slices.Contains(auth.Kinds(), kind) {
+			return nil, fmt.Errorf("there is no kind of token %q; the kinds are %s", kind, strings.Join(auth.Kinds(), ", "))
 		}
 	}
 	if _, err := plan.Select(s.options.Select); err != nil {
@@ -227,6 +247,9 @@ func Run(ctx context.Context, target Target, opts ...Option) (*Outcome, error) {
 		return nil, err
 	}
 	s.options.Loopback = target.Loopback()
+	if t, ok := target.(transport.Authorizer); ok && s.options.Tokens[plan.ValidToken] != "" {
+		t.Authorize("Bearer " + s.options.Tokens[plan.ValidToken])
+	}
 	wanted, _ := plan.Select(s.options.Select)
 	if err := plan.Nothing(s.library, s.options.Select, s.revisions(), target.Transport(), wanted); err != nil {
 		return nil, err
@@ -260,7 +283,7 @@ func (s *settings) judgePlay() func(*observe.Context, *transcript.Play, *transcr
 		return nil
 	}
 	return func(c *observe.Context, p *transcript.Play, session *transcript.Session) {
-		if p.Exchange != plan.Offer && p.Exchange != plan.Calls {
+		if !plan.Surveys(p.Exchange) {
 			s.played(judge.Play(s.library, c, p, session)...)
 		}
 	}

@@ -101,11 +101,10 @@ func explain(w io.Writer, lib *script.Library, q *script.Requirement, faults []s
 			fmt.Fprintf(w, "  %s  not in force\n", r)
 			continue
 		}
-		spec := q.SpecAt(r)
-		if spec != "" {
-			spec = judge.SpecificationURL + string(r) + "/" + spec
-		}
-		fmt.Fprintf(w, "  %s  %-10s  %s\n", r, q.LevelAt(r), spec)
+		fmt.Fprintf(w, "  %s  %-10s  %s\n", r, q.LevelAt(r), judge.SpecificationURL(q, r))
+	}
+	if q.Extension != "" {
+		fmt.Fprintf(w, "\n  Of the extension %s: reported, and never counted.\n", q.Extension)
 	}
 	if len(q.Transports) > 0 {
 		fmt.Fprintf(w, "\n  About %s only.\n", strings.Join(q.Transports, " and "))

@@ -15,11 +15,12 @@ import (
 func listCommand() *cobra.Command {
 	var revisions []string
 	var filter string
-	var exchanges, roles bool
+	var exchanges, roles, coverage bool
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the requirements, exchanges or roles of the catalogue",
+		Short: "List the requirements, exchanges or roles of the catalogue, or what of it is tested",
 		Example: `  mcp-litmus list --revision 2025-11-25 --select 'tools && MUST'
+  mcp-litmus list --coverage --revision 2025-11-25
   mcp-litmus list --roles`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -37,6 +38,11 @@ func listCommand() *cobra.Command {
 			}
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			switch {
+			case coverage:
+				if len(revisions) == 0 {
+					at = script.Covered
+				}
+				return listCoverage(cmd.OutOrStdout(), lib, at)
 			case roles:
 				listRoles(w, lib)
 			case exchanges:
@@ -54,7 +60,9 @@ func listCommand() *cobra.Command {
 	f.StringVar(&filter, "select", "", "only what this label `FILTER` wants, such as 'tools && MUST' (docs/litmus-yaml.md: Selecting)")
 	f.BoolVar(&exchanges, "exchanges", false, "list the exchanges and what each proves")
 	f.BoolVar(&roles, "roles", false, "list the roles that tools, prompts and resources can play (for litmus.yaml)")
-	cmd.MarkFlagsMutuallyExclusive("exchanges", "roles")
+	f.BoolVar(&coverage, "coverage", false, "count for each revision what is tested, what is untestable and why, and what is neither")
+	cmd.MarkFlagsMutuallyExclusive("exchanges", "roles", "coverage")
+	cmd.MarkFlagsMutuallyExclusive("coverage", "select")
 	return cmd
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcp-litmus/mcp-litmus/suite"
+	"github.com/mcp-litmus/mcp-litmus/suite/auth"
 	"github.com/mcp-litmus/mcp-litmus/suite/config"
 	"github.com/mcp-litmus/mcp-litmus/suite/transport"
 )
@@ -26,6 +27,7 @@ type runOptions struct {
 	cwd          string
 	cacert       string
 	insecure     bool
+	auth         string
 	revisions    []string
 	selection    string
 	callTools    string
@@ -46,6 +48,8 @@ func (o *runOptions) register(f *pflag.FlagSet) {
 	f.StringVar(&o.cwd, "cwd", "", "`DIR` to start the server in")
 	f.StringVar(&o.cacert, "cacert", "", "PEM `FILE` of certificates to trust beside the system's")
 	f.BoolVar(&o.insecure, "insecure", false, "do not verify the server's certificate")
+	f.StringVar(&o.auth, "auth", "", "start an authorization server at `HOST:PORT` (default: any free port of 127.0.0.1), which the server under test is to trust: docs/litmus-yaml.md, Authorization")
+	f.Lookup("auth").NoOptDefVal = auth.DefaultAddress
 	f.StringSliceVar(&o.revisions, "revision", nil, "judge at these `REVISIONS`, or all (default: every one that the server speaks)")
 	f.StringVar(&o.selection, "select", "", "judge only what this label `FILTER` wants, such as 'tools && MUST' (docs/litmus-yaml.md: Selecting)")
 	f.StringVar(&o.callTools, "call-tools", "", "tools that may be called, `safe|all|none`; safe: annotated read-only, allowed or well known (default safe)")
@@ -112,6 +116,15 @@ func (o *runOptions) settings(f *pflag.FlagSet, args []string) (*config.Config, 
 		set(&c.Target.Headers, strings.TrimSpace(name), value)
 		o.secret = append(o.secret, strings.TrimSpace(name))
 		c.Secrets = append(c.Secrets, secretsOf(value)...)
+	}
+	if o.auth != "" {
+		c.Auth.Listen = o.auth
+	}
+	for name, value := range c.Target.Headers {
+		scheme, token, _ := strings.Cut(value, " ")
+		if strings.EqualFold(name, "Authorization") && strings.EqualFold(scheme, "Bearer") && c.Auth.Tokens[auth.Valid] == "" {
+			set(&c.Auth.Tokens, auth.Valid, strings.TrimSpace(token))
+		}
 	}
 	for _, e := range o.env {
 		name, value, ok := strings.Cut(e, "=")
@@ -185,6 +198,9 @@ func target(c *config.Config) (suite.Target, error) {
 		return transport.URL(c.Target.URL, web)
 	case len(c.Target.Command) > 0:
 		return transport.Command(c.Target.Command, command), nil
+	}
+	if c.Auth.Listen != "" {
+		return embeddedOverHTTP(c), nil
 	}
 	self, err := os.Executable()
 	if err != nil {

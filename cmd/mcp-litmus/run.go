@@ -75,6 +75,13 @@ func commandAfterDash(cmd *cobra.Command, args []string) error {
 }
 
 func run(cmd *cobra.Command, o *runOptions, c *config.Config) error {
+	stop, err := authorize(c, os.Stderr)
+	if err != nil {
+		return err
+	}
+	if stop != nil {
+		defer stop()
+	}
 	t, err := target(c)
 	if err != nil {
 		return err
@@ -91,8 +98,8 @@ func run(cmd *cobra.Command, o *runOptions, c *config.Config) error {
 		progress = reports.NewProgress(os.Stderr)
 		opts = append(opts, suite.Progress(progress.Start, progress.Done))
 	}
-	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	ctx, restore := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	defer restore()
 	out, err := suite.Run(ctx, t, opts...)
 	progress.Finish()
 	if err != nil {
@@ -144,6 +151,9 @@ func suiteOptions(o *runOptions, c *config.Config) ([]suite.Option, error) {
 	}
 	for _, a := range c.Allow {
 		opts = append(opts, suite.Allow(a.Name, a.Arguments))
+	}
+	for kind, token := range c.Auth.Tokens {
+		opts = append(opts, suite.Token(kind, token))
 	}
 	for name, role := range c.Roles {
 		opts = append(opts, suite.Role(name, role))

@@ -18,7 +18,7 @@ import (
 // referenceCommand is the hidden subcommand that serves the embedded reference server over stdio.
 const referenceCommand = "reference-server"
 
-var selftestTransports = []string{transport.Stdio, transport.StreamableHTTP, transport.HTTPSSE}
+var selftestTransports = []string{transport.Stdio, transport.StreamableHTTP, transport.HTTPSSE, selftest.Protected}
 
 func selftestCommand() *cobra.Command {
 	var only, over []string
@@ -67,7 +67,7 @@ func selftestCommand() *cobra.Command {
 					if len(c.Killed) == 0 {
 						did = "nothing broke"
 					}
-					fmt.Fprintf(out, "%s %-50s %s %-15s %s\n", mark, name, c.Revision, c.Transport, did)
+					fmt.Fprintf(out, "%s %-50s %s %-20s %s\n", mark, name, c.Revision, c.Transport, did)
 					for _, line := range []struct {
 						what string
 						list []string

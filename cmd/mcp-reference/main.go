@@ -1,6 +1,7 @@
 // Command mcp-reference runs the reference MCP server of mcp-litmus: over stdio, or with --http over Streamable HTTP and
 // beside it the HTTP+SSE of 2024-11-05.
-// --fault NAME, which may be repeated, starts it with deliberate violations of fixtures/faults.
+// --fault NAME, which may be repeated, starts it with deliberate violations of fixtures/faults. --auth-issuer makes it ask for
+// tokens.
 package main
 
 import (
@@ -36,7 +37,20 @@ func run() error {
 		names = append(names, name)
 		return nil
 	})
+	auth := reference.Authorization{Path: "/mcp"}
+	flag.StringVar(&auth.Issuer, "auth-issuer", "", "with --http: ask for tokens of this authorization server, a `URL`; $NAME stands for an environment variable, such as $MCP_LITMUS_ISSUER")
+	flag.StringVar(&auth.Audience, "auth-audience", "", "whom the tokens must be for, a `URI` (default: the address that a request names); $NAME as above")
+	flag.StringVar(&auth.Scope, "auth-scope", "", "the `SCOPES` that a token must have, separated by spaces; $NAME as above")
 	flag.Parse()
+	for _, text := range []*string{&auth.Issuer, &auth.Audience, &auth.Scope} {
+		asked := *text != ""
+		if *text = os.ExpandEnv(*text); asked && *text == "" && text == &auth.Issuer {
+			return errors.New("the environment variable that --auth-issuer names is empty")
+		}
+	}
+	if auth.Issuer != "" && *address == "" {
+		return errors.New("--auth-issuer is for --http: over stdio there is no authorization")
+	}
 	if flag.NArg() > 0 {
 		return fmt.Errorf("unexpected argument %q: see --help", flag.Arg(0))
 	}
@@ -52,7 +66,7 @@ func run() error {
 	if *address == "" {
 		return serveStdio(ctx, faults)
 	}
-	return serveHTTP(ctx, *address, faults)
+	return serveHTTP(ctx, *address, faults, auth)
 }
 
 func serveStdio(ctx context.Context, faults []sabotage.Fault) error {
@@ -64,7 +78,7 @@ func serveStdio(ctx context.Context, faults []sabotage.Fault) error {
 	return err
 }
 
-func serveHTTP(ctx context.Context, address string, faults []sabotage.Fault) error {
+func serveHTTP(ctx context.Context, address string, faults []sabotage.Fault, auth reference.Authorization) error {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return err
@@ -75,8 +89,14 @@ func serveHTTP(ctx context.Context, address string, faults []sabotage.Fault) err
 	}
 	server := reference.New(reference.WithAllowedHosts(host), reference.WithFlags(sabotage.Flags(faults)))
 	mux := http.NewServeMux()
-	mux.Handle("/mcp", sabotage.Handler(server.Handler(), faults))
-	sse := sabotage.SSEHandler(server.SSEHandler(), faults)
+	protect := func(next http.Handler) http.Handler { return next }
+	if auth.Issuer != "" {
+		wrap, metadata := server.Protected(auth)
+		protect = wrap
+		mux.Handle("/.well-known/", sabotage.Handler(metadata, faults))
+	}
+	mux.Handle("/mcp", sabotage.Handler(protect(server.Handler()), faults))
+	sse := sabotage.SSEHandler(protect(server.SSEHandler()), faults)
 	mux.Handle("/sse", sse)
 	mux.Handle("/message", sse)
 	web := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}

@@ -56,6 +56,7 @@ type loader struct {
 	source   []byte
 	moment   moment // of the fault that is being read
 	seen     map[string]Pos
+	only     []string // the names of those to read; nil: all
 	problems []error
 }
 
@@ -72,12 +73,34 @@ func (l *loader) file(name string, data []byte) []Fault {
 	}
 	var loaded []Fault
 	for _, item := range items.Values {
+		if l.only != nil && !l.isWanted(item) {
+			continue
+		}
 		before := len(l.problems)
 		if f := l.fault(item); len(l.problems) == before {
 			loaded = append(loaded, f)
 		}
 	}
 	return loaded
+}
+
+// isWanted says whether a fault may be one of those that are to be read, by its first line `fault: its-name`. What looks
+// otherwise is read.
+func (l *loader) isWanted(n ast.Node) bool {
+	var first *ast.MappingValueNode
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		if len(n.Values) > 0 {
+			first = n.Values[0]
+		}
+	case *ast.MappingValueNode:
+		first = n
+	}
+	if first == nil || first.Key.String() != "fault" {
+		return true
+	}
+	name, ok := first.Value.(*ast.StringNode)
+	return !ok || slices.Contains(l.only, name.Value)
 }
 
 func (l *loader) fault(n ast.Node) Fault {

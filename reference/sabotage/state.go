@@ -10,7 +10,8 @@ import (
 // state is what is known of one stdio stream or HTTP session.
 type state struct {
 	mu       sync.Mutex
-	revision string // in force; "" before it is known
+	revision string // negotiated; "" before it is known
+	declared string // by the last request that declared one; it says nothing about a message that belongs to a session
 	asked    string // what initialize asked for
 	client   any    // the parameters of initialize
 	received int
@@ -42,7 +43,7 @@ func (s *state) receive(message any) {
 			s.client = one["params"]
 		}
 		if declared := declaredRevision(one); declared != "" {
-			s.revision = declared
+			s.declared = declared
 		}
 		if id, ok := one["id"]; ok {
 			s.requests[string(encodeJSON(id))] = one
@@ -74,6 +75,31 @@ func (s *state) answered(message any) map[string]any {
 	return request
 }
 
+// related is the request that a message belongs to: the one that it answers, or, where requests declare their revision, the one
+// whose subscription or progress it reports.
+func (s *state) related(message any) any {
+	if request := s.answered(message); request != nil {
+		return request
+	}
+	subscription := dig(message, "params", "_meta", metaPrefix+"subscriptionId")
+	token := dig(message, "params", "progressToken")
+	if subscription == nil && token == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if request, ok := s.requests[string(encodeJSON(subscription))].(map[string]any); ok && subscription != nil {
+		return request
+	}
+	for _, request := range s.requests {
+		own := dig(request, "params", "_meta", "progressToken")
+		if object, ok := request.(map[string]any); ok && own != nil && string(encodeJSON(own)) == string(encodeJSON(token)) && declaredRevision(object) != "" {
+			return request
+		}
+	}
+	return nil
+}
+
 func (s *state) settle(request, reply map[string]any) {
 	if request["method"] != "initialize" {
 		return
@@ -87,17 +113,16 @@ func (s *state) settle(request, reply map[string]any) {
 func (s *state) names(transport string, message, request any) scope {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	names := scope{message: message, transport: transport, client: s.client, revision: s.revision, received: s.received}
-	if object, ok := request.(map[string]any); ok {
-		names.request = request
-		if declared := declaredRevision(object); declared != "" {
-			names.revision = declared
-			names.client = declaredClient(object)
-		} else if names.revision == "" && object["method"] == "initialize" {
-			names.revision = s.asked
-		}
-	} else if request != nil {
-		names.request = request
+	names := scope{message: message, request: request, transport: transport, client: s.client, revision: s.revision, received: s.received}
+	object, _ := request.(map[string]any)
+	declared := declaredRevision(object)
+	switch {
+	case declared != "":
+		names.revision, names.client = declared, declaredClient(object)
+	case names.revision == "" && object["method"] == "initialize":
+		names.revision = s.asked
+	case names.revision == "":
+		names.revision = s.declared
 	}
 	if object, ok := message.(map[string]any); ok {
 		names.response = isResponse(object)
@@ -212,8 +237,9 @@ const metaPrefix = "io.modelcontextprotocol/"
 // newest, so that is what a fault has to name.
 func declaredRevision(message map[string]any) string {
 	declared, ok := dig(message, "params", "_meta", metaPrefix+"protocolVersion").(string)
+	capabilities := dig(message, "params", "_meta", metaPrefix+"clientCapabilities")
 	switch {
-	case !ok:
+	case !ok && capabilities == nil:
 		return ""
 	case declared >= firstDeclared && slices.Contains(revisions, declared):
 		return declared

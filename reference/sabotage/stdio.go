@@ -175,12 +175,7 @@ func (s *stdioEdge) send(line []byte) error {
 	if err != nil {
 		return s.write(line)
 	}
-	e := s.state.outgoing(s.onMessage, message, TransportStdio, anyKind, s.proc.Stderr, func(message any) any {
-		if request := s.state.answered(message); request != nil {
-			return request
-		}
-		return nil
-	}, nil)
+	e := s.state.outgoing(s.onMessage, message, TransportStdio, anyKind, s.proc.Stderr, s.state.related, nil)
 	if !e.struck {
 		return s.write(line)
 	}

@@ -38,8 +38,17 @@ type Config struct {
 	Reports      Reports
 	Exchanges    []string // folders with exchanges of the user's own
 	Secrets      []string // values that no transcript or report may show
+	Auth         Auth
 
 	rolePositions map[string]script.Position
+}
+
+// Auth is for a server that asks for authorization.
+type Auth struct {
+	Tokens   map[string]string // by kind: valid, expired, foreign-audience, ...
+	Listen   string            // HOST:PORT of an authorization server of the suite's own, which the server under test trusts; "": none
+	Audience string            // whom the tokens that it mints are for; "": the target's URL
+	Scope    string            // their scopes, separated by spaces; "": the default
 }
 
 // Target is the server under test and how to reach it. Command or URL may both be missing, when the command line
@@ -114,6 +123,7 @@ func read(path string, data []byte, lookup func(string) (string, bool)) (*Config
 func (c *Config) read(r *reader, root *value) {
 	r.fields(root, "litmus.yaml",
 		field{"target", func(v *value) { r.asSecret(true, func() { c.Target.read(r, v) }) }},
+		field{"auth", func(v *value) { c.Auth.read(r, v) }},
 		field{"revisions", func(v *value) { c.Revisions = revisions(r, v) }},
 		field{"timeout", func(v *value) { c.Timeout = r.wait(v, "timeout") }},
 		field{"start-timeout", func(v *value) { c.StartTimeout = r.wait(v, "start-timeout") }},
@@ -184,6 +194,34 @@ func (t *Target) read(r *reader, v *value) {
 		field{"cwd", func(v *value) { r.asSecret(false, func() { t.Cwd = r.path(v, "target: cwd") }) }},
 		field{"cacert", func(v *value) { r.asSecret(false, func() { t.CACert = r.path(v, "target: cacert") }) }},
 		field{"insecure", func(v *value) { t.Insecure = r.boolean(v, "target: insecure") }},
+	)
+}
+
+func (a *Auth) read(r *reader, v *value) {
+	token := func(key, kind string) field {
+		return field{key, func(v *value) {
+			r.asSecret(true, func() {
+				if text := r.text(v, "auth: "+key); text != "" {
+					if a.Tokens == nil {
+						a.Tokens = map[string]string{}
+					}
+					a.Tokens[kind] = text
+					r.keep(text)
+				}
+			})
+		}}
+	}
+	r.fields(v, "auth",
+		token("token", "valid"),
+		token("expired", "expired"),
+		token("foreign-audience", "foreign-audience"),
+		token("foreign-issuer", "foreign-issuer"),
+		token("foreign-key", "foreign-key"),
+		token("unsigned", "unsigned"),
+		token("insufficient-scope", "insufficient-scope"),
+		field{"listen", func(v *value) { a.Listen = r.text(v, "auth: listen") }},
+		field{"audience", func(v *value) { a.Audience = r.text(v, "auth: audience") }},
+		field{"scope", func(v *value) { a.Scope = r.text(v, "auth: scope") }},
 	)
 }
 

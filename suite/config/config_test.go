@@ -269,6 +269,18 @@ func TestSchemaAgreesWithTheReader(t *testing.T) {
 	}
 }
 
+func TestTokensAreSecrets(t *testing.T) {
+	g := gomega.NewWithT(t)
+	c, err := read("litmus.yaml", []byte(`auth: {token: "${GOOD}", expired: written-down, listen: "127.0.0.1:0", scope: read, audience: "https://a.example"}`),
+		env(map[string]string{"GOOD": "from-the-environment"}))
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(c.Auth).To(gomega.Equal(Auth{
+		Tokens: map[string]string{"valid": "from-the-environment", "expired": "written-down"},
+		Listen: "127.0.0.1:0", Audience: "https://a.example", Scope: "read",
+	}))
+	g.Expect(c.Secrets).To(gomega.ConsistOf("from-the-environment", "written-down"))
+}
+
 // The reference page shows files that load, and describes the keys that there are.
 func TestReferencePage(t *testing.T) {
 	g := gomega.NewWithT(t)
@@ -277,7 +289,7 @@ func TestReferencePage(t *testing.T) {
 	examples := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(page, -1)
 	g.Expect(len(examples)).To(gomega.BeNumerically(">=", 2))
 	for _, e := range examples {
-		_, err := read("litmus.yaml", e[1], env(map[string]string{"TOKEN": "x"}))
+		_, err := read("litmus.yaml", e[1], env(map[string]string{"TOKEN": "x", "MCP_TOKEN": "x", "MCP_TOKEN_OLD": "x", "OTHER_TOKEN": "x", "WEAK_TOKEN": "x"}))
 		g.Expect(err).NotTo(gomega.HaveOccurred())
 		g.Expect(schemaErrors(t, string(e[1]))).To(gomega.BeEmpty())
 	}

@@ -15,8 +15,18 @@ import (
 	"github.com/mcp-litmus/mcp-litmus/suite/verdict"
 )
 
-// SpecificationURL is where the specification's pages are; a requirement's page#anchor is added to revision and slash.
-const SpecificationURL = "https://modelcontextprotocol.io/specification/"
+// SpecificationURL is where revision r states the requirement, or "".
+func SpecificationURL(q *script.Requirement, r script.Revision) string {
+	const site = "https://modelcontextprotocol.io"
+	switch spec := q.SpecAt(r); {
+	case spec == "":
+		return ""
+	case spec[0] == '/': // an extension's page, which has no revisions
+		return site + spec
+	default:
+		return site + "/specification/" + string(r) + "/" + spec
+	}
+}
 
 // Run judges a whole transcript: verdicts by revision and transport, oldest revision first, in the catalogue's
 // order. What was planned and selected but not played is an error verdict. An error comes back for a selection
@@ -38,18 +48,19 @@ func Run(lib *script.Library, run *transcript.Run) ([]verdict.Verdict, error) {
 
 // judgePair judges what was played at one revision over one transport.
 func judgePair(lib *script.Library, run *transcript.Run, pair Pair, wanted plan.Selection) []verdict.Verdict {
-	j := &judge{lib: lib, run: run, pair: pair, sessions: map[int]*transcript.Session{}}
+	j := &judge{lib: lib, run: run, pair: pair, sessions: map[int]*transcript.Session{}, unwanted: map[*script.Requirement]bool{}}
+	for _, q := range lib.Requirements {
+		if q.InForce(pair.Revision) && !wanted(plan.Labels(q, pair.Revision, pair.Transport)) {
+			j.unwanted[q] = true
+		}
+	}
 	for _, s := range run.Sessions {
 		j.sessions[s.Number] = s
 	}
 	j.context = j.survey()
 	var out []verdict.Verdict
 	for _, item := range plan.Plan(lib, j.context) {
-		for _, v := range j.item(item) {
-			if wanted(plan.Labels(lib.Requirement(v.Requirement), pair.Revision, pair.Transport)) {
-				out = append(out, v)
-			}
-		}
+		out = append(out, j.item(item)...)
 	}
 	return out
 }
@@ -96,17 +107,29 @@ type judge struct {
 	pair     Pair
 	context  *observe.Context
 	sessions map[int]*transcript.Session
-	watched  map[string]any // what watch exchanges see; made once
+	unwanted map[*script.Requirement]bool // what the run does not select
+	watched  map[string]any               // what watch exchanges see; made once
+	reader   observe.Reader
 }
 
-// play finds the exchange's play at the pair, or nil.
+// play finds the exchange's play at the pair, or nil. Of the survey, which is played for clients with other capabilities
+// too, it is the one for the client without any.
 func (j *judge) play(name string) *transcript.Play {
 	for _, p := range j.run.Plays {
-		if p.Exchange == name && p.Revision == string(j.pair.Revision) && p.Transport == j.pair.Transport {
+		if p.Exchange == name && p.Revision == string(j.pair.Revision) && p.Transport == j.pair.Transport &&
+			(name != plan.Offer && name != plan.Calls || j.client(p) == "") {
 			return p
 		}
 	}
 	return nil
+}
+
+// client is the key of the capabilities that were declared in the play's session.
+func (j *judge) client(p *transcript.Play) string {
+	if s := j.sessions[p.Session]; s != nil {
+		return script.CapabilitiesKey(s.Client)
+	}
+	return ""
 }
 
 // survey draws the context from the survey's plays, as the player did.
@@ -114,44 +137,70 @@ func (j *judge) survey() *observe.Context {
 	c := &observe.Context{
 		Revision: j.pair.Revision, Transport: j.pair.Transport,
 		Loopback: j.run.Header.Options.Loopback, Absent: plan.Absent(nil),
+		Reader: &j.reader, Auth: plan.Authorization(nil, false, j.run.Header.Options),
 	}
 	offer := j.play(plan.Offer)
-	if offer == nil || offer.Session == 0 || offer.Problem != "" {
+	opened := offer != nil && offer.Session != 0 && offer.Problem == ""
+	if p := j.play(plan.Guard); p != nil {
+		c.Auth = plan.Authorization(j.replay(plan.Guard, c, p), opened, j.run.Header.Options)
+	}
+	if !opened {
 		return c
 	}
-	c.Server = plan.Server(c.Vars(nil, j.opening(offer)))
-	offered := j.replay(plan.Offer, c, offer)
-	plan.Context(c, j.lib, offered, nil, j.run.Header.Options)
-	if calls := j.play(plan.Calls); calls != nil {
-		plan.Context(c, j.lib, offered, j.replay(plan.Calls, c, calls), j.run.Header.Options)
+	j.offered(c, offer, nil)
+	var calls map[string]any
+	if p := j.play(plan.Calls); p != nil {
+		calls = j.replay(plan.Calls, c, p)
+		j.offered(c, offer, calls)
+	}
+	c.Clients = map[string]*observe.Context{}
+	for _, p := range j.run.Plays {
+		key := j.client(p)
+		if key == "" || p.Exchange != plan.Offer || p.Revision != string(j.pair.Revision) || p.Transport != j.pair.Transport {
+			continue
+		}
+		other := *c
+		other.Clients = nil
+		j.offered(&other, p, calls)
+		c.Clients[key] = &other
 	}
 	return c
 }
 
+// offered draws into the context what the client in the play's session was offered; calls are the outcomes of the survey's
+// calls, or nil.
+func (j *judge) offered(c *observe.Context, offer *transcript.Play, calls map[string]any) {
+	c.Server = plan.Server(j.vars(c, offer))
+	plan.Context(c, j.lib, j.replay(plan.Offer, c, offer), calls, j.run.Header.Options)
+}
+
+// replay gives the variables that an exchange of the survey left, nil where there is none of the name.
 func (j *judge) replay(name string, c *observe.Context, p *transcript.Play) map[string]any {
 	ex := j.lib.Exchange(name)
 	if ex == nil {
 		return nil
 	}
-	return observe.Replay(ex, c.Vars(nil, j.opening(p)), p.Events, func(observe.Seen) {})
+	return j.reader.Replay(ex, j.vars(c, p), p.Events, func(observe.Seen) {})
 }
 
-// opening are the events of the handshake of the play's session.
-func (j *judge) opening(p *transcript.Play) []transcript.Event {
-	if s := j.sessions[p.Session]; s != nil {
-		return s.Opening()
+// vars are the variables at the beginning of the play.
+func (j *judge) vars(c *observe.Context, p *transcript.Play) map[string]any {
+	s := j.sessions[p.Session]
+	if s == nil {
+		return c.Vars(nil, nil)
 	}
-	return nil
+	return c.Vars(s.Client, s.Opening())
 }
 
 // item judges one planned exchange.
 func (j *judge) item(item plan.Item) []verdict.Verdict {
 	ex := item.Exchange
-	requirements := plan.InForce(j.lib, ex, j.pair.Revision, j.pair.Transport)
+	requirements := slices.DeleteFunc(plan.InForce(j.lib, ex, j.pair.Revision, j.pair.Transport), func(q *script.Requirement) bool { return j.unwanted[q] })
 	if len(requirements) == 0 {
 		return nil
 	}
 	t := newTally(j, ex)
+	t.context = item.Context
 	switch {
 	case item.Status != "":
 		for _, q := range requirements {
@@ -159,7 +208,7 @@ func (j *judge) item(item plan.Item) []verdict.Verdict {
 		}
 	case ex.Watch:
 		if j.watched == nil {
-			j.watched = observe.Watch(j.pair.Revision, j.stretches())
+			j.watched = j.reader.Watch(j.pair.Revision, j.stretches())
 		}
 		t.watch(j.watched)
 	default:
@@ -215,8 +264,7 @@ func malformed(steps []*script.Step, into map[int]bool) {
 func Server(run *transcript.Run) string {
 	for _, s := range run.Sessions {
 		doc := observe.Step(&script.Step{Verb: script.Request}, s.Opening(), nil)
-		result, _ := doc["result"].(map[string]any)
-		info, _ := result["serverInfo"].(map[string]any)
+		info, _ := plan.Server(map[string]any{"handshake": doc})["serverInfo"].(map[string]any)
 		if name, ok := info["name"].(string); ok {
 			version, _ := info["version"].(string)
 			return strings.TrimSpace(name + " " + version)

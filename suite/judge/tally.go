@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -25,6 +26,7 @@ type outcome struct {
 type tally struct {
 	j        *judge
 	ex       *script.Exchange
+	context  *observe.Context
 	by       map[string]outcome
 	duration time.Duration
 	// unreachable: the session could not be opened for a fault of ours or the network's
@@ -34,7 +36,7 @@ type tally struct {
 func failed(e transcript.Event) bool { return e.Kind == transcript.Failure }
 
 func newTally(j *judge, ex *script.Exchange) *tally {
-	return &tally{j: j, ex: ex, by: map[string]outcome{}}
+	return &tally{j: j, ex: ex, context: j.context, by: map[string]outcome{}}
 }
 
 // worse orders the statuses: what a further check of the same requirement can make of it. A pass beats skip and
@@ -61,11 +63,9 @@ func (t *tally) verdicts(requirements []*script.Requirement) []verdict.Verdict {
 		v := verdict.Verdict{
 			Requirement: q.ID, Exchange: t.ex.Name, Area: q.Area, Level: string(q.LevelAt(r)),
 			Revision: string(r), Transport: t.j.pair.Transport, Status: o.status, Reason: o.reason,
-			Text: q.Text, Note: q.Note, Evidence: o.evidence, Duration: t.duration,
+			Text: q.Text, Note: q.Note, Extension: q.Extension, Evidence: o.evidence, Duration: t.duration,
 		}
-		if spec := q.SpecAt(r); spec != "" {
-			v.Spec = SpecificationURL + string(r) + "/" + spec
-		}
+		v.Spec = SpecificationURL(q, r)
 		out = append(out, v)
 	}
 	return out
@@ -82,8 +82,12 @@ func (t *tally) play(p *transcript.Play, s *transcript.Session) {
 		opening, client = s.Opening(), s.Client
 		t.unreachable = slices.ContainsFunc(opening, failed)
 	}
-	vars := t.j.context.Vars(client, opening)
-	vars = observe.Replay(t.ex, vars, p.Events, func(seen observe.Seen) {
+	vars := t.context.Vars(client, opening)
+	var gone []string // the names of steps that began after the server had ended the conversation
+	vars = t.j.reader.Replay(t.ex, vars, p.Events, func(seen observe.Seen) {
+		if seen.Gone && seen.Step.As != "" {
+			gone = append(gone, seen.Step.As)
+		}
 		for _, c := range seen.Step.Checks {
 			if q := t.force(c); q != nil {
 				t.add(q, t.step(c, q, seen, p))
@@ -92,9 +96,23 @@ func (t *tally) play(p *transcript.Play, s *transcript.Session) {
 	})
 	for _, c := range t.ex.Checks {
 		if q := t.force(c); q != nil {
-			t.add(q, t.excuse(t.check(c, q, vars, p.Events), p))
+			o := t.excuse(t.check(c, q, vars, p.Events), p)
+			if (o.status == verdict.Fail || o.status == verdict.Warn) && speaksOf(c, gone) {
+				o = outcome{status: verdict.Untested, reason: "the server had ended the conversation before a step that it is about"}
+			}
+			t.add(q, o)
 		}
 	}
+}
+
+// speaksOf says whether a check asks for what one of the steps observed.
+func speaksOf(c *script.Check, steps []string) bool {
+	return slices.ContainsFunc(steps, func(name string) bool {
+		word := regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`)
+		return slices.ContainsFunc([]*script.Expr{c.That, c.Each}, func(e *script.Expr) bool {
+			return e != nil && word.MatchString(e.Source)
+		})
+	})
 }
 
 // undone is the outcome of what the play did not come to: an error where the suite or the network was at fault.
@@ -127,7 +145,7 @@ func (t *tally) excuse(o outcome, p *transcript.Play) outcome {
 // force gives the check's requirement when it is in force here.
 func (t *tally) force(c *script.Check) *script.Requirement {
 	q := t.j.lib.Requirement(c.Requirement)
-	if q == nil || !q.InForce(t.j.pair.Revision) {
+	if q == nil || !q.InForce(t.j.pair.Revision) || t.j.unwanted[q] {
 		return nil
 	}
 	return q

@@ -65,6 +65,10 @@ func TestChecksOfAnExchangeThatWasNotCarriedOut(t *testing.T) {
 	}{
 		{"both were answered", transcript.Play{Events: append(answered(1), answered(2)...)}, verdict.Pass, ""},
 		{"the server did not answer the second", transcript.Play{Events: append(answered(1), answered(2)[:2]...)}, verdict.Fail, "there is no second.result"},
+		{"the server had ended before the second", transcript.Play{Events: append(append(answered(1),
+			transcript.Event{Kind: transcript.EOF, Step: 1}), answered(2)[:2]...)}, verdict.Untested, "the server had ended the conversation before a step"},
+		{"the server ended during the second", transcript.Play{Events: append(append(answered(1), answered(2)[:2]...),
+			transcript.Event{Kind: transcript.EOF, Step: 2})}, verdict.Fail, "there is no second.result"},
 		{"no session could be had", transcript.Play{Problem: "connection refused"}, verdict.Untested,
 			"the exchange could not be played to its end: connection refused"},
 		{"the second session could not be had", transcript.Play{Problem: "connection refused", Events: answered(1)}, verdict.Untested, "connection refused"},

@@ -18,6 +18,7 @@ var ListKey = map[string]string{
 	"resources/list":           "resources",
 	"resources/templates/list": "resourceTemplates",
 	"prompts/list":             "prompts",
+	"tasks/list":               "tasks",
 }
 
 // message is one received message with the event that brought it.
@@ -40,7 +41,11 @@ func barrier(id any) bool {
 // have are described in docs/expressions.md; what was not observed is absent. gone is the exit status of a
 // process that ended in this step or before, or nil.
 func Step(st *script.Step, events []transcript.Event, gone *transcript.ExitStatus) map[string]any {
-	sent, received := split(events)
+	return (*Reader)(nil).step(st, events, gone)
+}
+
+func (r *Reader) step(st *script.Step, events []transcript.Event, gone *transcript.ExitStatus) map[string]any {
+	sent, received := r.split(events)
 	doc := map[string]any{"timeout": false}
 	var arrived []any
 	var lines []map[string]any
@@ -109,14 +114,14 @@ func opens(e transcript.Event) bool {
 
 // split parts the events into what the suite sent (without barriers and answers to the server) and what it
 // received (without the replies to barriers).
-func split(events []transcript.Event) (sent, received []message) {
+func (r *Reader) split(events []transcript.Event) (sent, received []message) {
 	for _, e := range events {
 		switch e.Kind {
 		case transcript.Send:
 			if opens(e) {
 				continue
 			}
-			m := message{wire.Read(e.Data), e}
+			m := message{r.read(e.Data), e}
 			if id, ok := m.ID(); ok && barrier(id) || e.Note == transcript.Automatic {
 				continue
 			}
@@ -125,7 +130,7 @@ func split(events []transcript.Event) (sent, received []message) {
 			if len(e.Data) == 0 {
 				continue
 			}
-			m := message{wire.Read(e.Data), e}
+			m := message{r.read(e.Data), e}
 			if id, ok := m.ID(); ok && m.reply() && barrier(id) || aside(m) {
 				continue
 			}
@@ -294,6 +299,7 @@ func HTTP(send transcript.Event, events []transcript.Event) map[string]any {
 	if send.HTTP != nil {
 		doc["method"] = send.HTTP.Method
 		doc["request"] = headers(send.HTTP.Headers)
+		doc["url"] = send.HTTP.URL
 	}
 	sse := []any{}
 	for _, e := range events {
@@ -394,7 +400,7 @@ func IsStream(events []transcript.Event, stream int) bool {
 
 // ResultOf is the result in the reply to the request with the id, or nil.
 func ResultOf(events []transcript.Event, id any) map[string]any {
-	_, received := split(events)
+	_, received := (*Reader)(nil).split(events)
 	if m := find(received, id); m != nil {
 		o, _ := m.Value.(map[string]any)
 		result, _ := o["result"].(map[string]any)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
+	"github.com/mcp-litmus/mcp-litmus/suite/wire"
 )
 
 // Context is what all steps of all exchanges see, at one revision over one transport.
@@ -18,6 +19,19 @@ type Context struct {
 	Callable  []any             // the tools that may be called, each with name, arguments and tool
 	Absent    map[string]any
 	Loopback  bool
+	Auth      map[string]any // what is known of the server's authorization; nil: nothing
+	Reader    *Reader        // may be nil
+	// Clients are the same for clients that declared capabilities, by script.CapabilitiesKey: what such a client was offered.
+	Clients map[string]*Context
+}
+
+// For is the context in which the exchange is planned, played and judged: what a client with its capabilities was offered,
+// or where no such client asked, what one without any was.
+func (c *Context) For(ex *script.Exchange) *Context {
+	if other := c.Clients[script.CapabilitiesKey(ex.Client.Capabilities)]; other != nil {
+		return other
+	}
+	return c
 }
 
 // Vars is a fresh set of variables for an exchange; opening are the events of its session's handshake.
@@ -27,10 +41,11 @@ func (c *Context) Vars(client map[string]any, opening []transcript.Event) map[st
 	}
 	vars := map[string]any{
 		"revision": string(c.Revision), "transport": c.Transport, "server": c.Server, "roles": c.Roles,
-		"callable": c.Callable, "absent": c.Absent, "client": client, "loopback": c.Loopback,
+		"callable": c.Callable, "absent": c.Absent, "client": client, "loopback": c.Loopback, "auth": c.Auth,
+		"meta": wire.Meta(string(c.Revision), client), "pingMethod": wire.Ping(string(c.Revision)),
 	}
 	if len(opening) > 0 {
-		vars["handshake"] = Step(&script.Step{Verb: script.Request}, opening, nil)
+		vars["handshake"] = c.Reader.handshake(opening)
 	}
 	return vars
 }
@@ -59,7 +74,16 @@ func Enter(vars, doc map[string]any) map[string]any {
 // Replay goes through the steps of an exchange as they were played and calls visit for each, nested steps
 // included. It returns the variables after the last step, those that steps stored under a name among them.
 func Replay(ex *script.Exchange, vars map[string]any, events []transcript.Event, visit func(Seen)) map[string]any {
-	r := replay{byStep: map[[2]int][]transcript.Event{}, begun: map[[2]int]int{}, visit: visit}
+	return (*Reader)(nil).Replay(ex, vars, events, visit)
+}
+
+// Replay is the function Replay.
+func (r *Reader) Replay(ex *script.Exchange, vars map[string]any, events []transcript.Event, visit func(Seen)) map[string]any {
+	return replayWith(r, ex, vars, events, visit)
+}
+
+func replayWith(reader *Reader, ex *script.Exchange, vars map[string]any, events []transcript.Event, visit func(Seen)) map[string]any {
+	r := replay{reader: reader, byStep: map[[2]int][]transcript.Event{}, begun: map[[2]int]int{}, visit: visit}
 	for i, e := range events {
 		key := [2]int{e.Step, e.Item}
 		if e.Kind == transcript.Step {
@@ -83,6 +107,7 @@ type end struct {
 }
 
 type replay struct {
+	reader *Reader
 	byStep map[[2]int][]transcript.Event
 	begun  map[[2]int]int // the index of the event with which it began
 	ends   []end
@@ -117,7 +142,7 @@ func (r *replay) steps(steps []*script.Step, vars map[string]any, item int) map[
 				}
 			}
 		}
-		doc := Step(st, r.byStep[key], exit)
+		doc := r.reader.step(st, r.byStep[key], exit)
 		r.visit(Seen{Step: st, Item: item, Events: r.byStep[key], Doc: doc, Vars: Enter(vars, doc), Gone: gone})
 		if st.As != "" {
 			vars[st.As] = doc

@@ -30,7 +30,12 @@ type Stretch struct {
 // What belongs together may stand in several stretches: an answer that comes after its play is an event of the session.
 // So each conversation is gone through as a whole, in the order of time.
 func Watch(revision script.Revision, stretches []Stretch) map[string]any {
-	w := watch{sessions: map[int]map[string]any{}}
+	return (*Reader)(nil).Watch(revision, stretches)
+}
+
+// Watch is the function Watch.
+func (r *Reader) Watch(revision script.Revision, stretches []Stretch) map[string]any {
+	w := watch{sessions: map[int]map[string]any{}, reader: r}
 	w.definitions, _ = schema.For(string(revision)) // nil for a revision without: then no message has a definition
 	var names []string
 	conversations := map[string][]moment{}
@@ -72,6 +77,7 @@ type watch struct {
 	order                                 []*request
 	sessions                              map[int]map[string]any
 	definitions                           *schema.Set
+	reader                                *Reader
 }
 
 // request is one message of ours that has an id, and what became of it.
@@ -140,7 +146,7 @@ func (w *watch) conversation(moments []moment) {
 					resumes[e.Stream] = true
 				}
 			}
-			sent := wire.Read(e.Data)
+			sent := w.reader.read(e.Data)
 			if id, ok := sent.ID(); ok && sent.Kind == wire.KindRequest {
 				place["message"], place["method"], place["malformed"], place["gone"] = sent.Value, sent.Method(), malformed, gone
 				r := &request{doc: place, stream: e.Stream}
@@ -158,7 +164,7 @@ func (w *watch) conversation(moments []moment) {
 			if len(e.Data) == 0 {
 				continue
 			}
-			got := wire.Read(e.Data)
+			got := w.reader.read(e.Data)
 			if e.Stream == 0 {
 				line := maps.Clone(place)
 				maps.Copy(line, lineDoc(message{got, e}))
@@ -181,7 +187,7 @@ func (w *watch) conversation(moments []moment) {
 			statuses[e.Stream] = e.HTTP.Status
 			doc := place
 			maps.Copy(doc, HTTP(posts[e.Stream], streams[e.Stream]))
-			sent := wire.Read(posts[e.Stream].Data)
+			sent := w.reader.read(posts[e.Stream].Data)
 			doc["sent"], doc["sentKind"], doc["malformed"] = sent.Value, string(sent.Kind), malformed || broken[e.Stream]
 			w.answers = append(w.answers, doc)
 		case transcript.Exit:

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,7 +14,8 @@ import (
 // Item is one exchange at one revision over one transport, and whether it is to be played.
 type Item struct {
 	Exchange *script.Exchange
-	Status   verdict.Status // "": to be played; else Skip, Untested or Error, and why
+	Context  *observe.Context // what its client was offered
+	Status   verdict.Status   // "": to be played; else Skip, Untested or Error, and why
 	Reason   string
 }
 
@@ -25,18 +27,19 @@ func Plan(lib *script.Library, c *observe.Context) []Item {
 		if !Concerns(lib, ex, c.Revision, c.Transport) {
 			continue
 		}
-		status, reason := applies(lib, ex, c)
-		items = append(items, Item{ex, status, reason})
+		context := c.For(ex)
+		status, reason := applies(lib, ex, context)
+		items = append(items, Item{ex, context, status, reason})
 	}
 	return items
 }
 
 // Concerns says whether the exchange has something to say at the revision and over the transport.
 func Concerns(lib *script.Library, ex *script.Exchange, r script.Revision, transport string) bool {
-	if !over(ex.Transports, transport) {
+	if !over(ex.Transports, transport) || !r.Over(transport) || ex.Era != "" && ex.Era != r.Era() {
 		return false
 	}
-	return len(InForce(lib, ex, r, transport)) > 0 || ex.Name == Offer || ex.Name == Calls
+	return len(InForce(lib, ex, r, transport)) > 0 || Surveys(ex.Name)
 }
 
 // over says whether transport is among those listed; none listed means all. What is about stdio is about
@@ -70,15 +73,24 @@ func InForce(lib *script.Library, ex *script.Exchange, r script.Revision, transp
 }
 
 func applies(lib *script.Library, ex *script.Exchange, c *observe.Context) (verdict.Status, string) {
+	if c.Server == nil && c.Auth["protected"] == true && !(slices.Contains(ex.Needs, script.Authorization) && ex.Session == script.Bare) {
+		return verdict.Untested, Unauthorized(c.Auth)
+	}
 	if c.Server == nil && ex.Session != script.Bare && !ex.Watch {
 		return verdict.Untested, "no session could be opened"
+	}
+	vars := c.Vars(ex.Client.Capabilities, nil)
+	// What does not apply anyway asks for no role; a condition that cannot be evaluated may be about a role that is not filled.
+	if ex.When != nil {
+		if ok, err := ex.When.Bool(vars); err == nil && !ok {
+			return verdict.Skip, cmp.Or(ex.Reason, "does not apply: not "+ex.When.Source)
+		}
 	}
 	for _, need := range ex.Needs {
 		if status, reason := meets(lib, need, c); status != "" {
 			return status, reason
 		}
 	}
-	vars := c.Vars(nil, nil)
 	for _, cond := range []struct {
 		expr   *script.Expr
 		status verdict.Status
@@ -112,6 +124,12 @@ func meets(lib *script.Library, need string, c *observe.Context) (verdict.Status
 		}
 		return verdict.Untested, fmt.Sprintf("no known %s %s; add to litmus.yaml: roles: {%s: %s}", def.Kind, def.Does, need, filling(def))
 	}
+	if need == script.Authorization {
+		if c.Auth["protected"] == true {
+			return "", ""
+		}
+		return verdict.Skip, "the server asks for no authorization"
+	}
 	path, undeclared := strings.CutPrefix(need, "!")
 	if Declares(c.Server, path) == undeclared {
 		if undeclared {
@@ -130,11 +148,15 @@ func filling(def *script.RoleDefinition) string {
 	return "{name: …, arguments: {…}}"
 }
 
-// Declares says whether the server declared a capability, given as a path such as "resources.subscribe": an
-// object, or true.
+// Declares says whether the server declared a capability, given as a path such as "resources.subscribe", or
+// "extensions." and an identifier: an object, or true.
 func Declares(server map[string]any, path string) bool {
 	var at any = server["capabilities"]
-	for _, part := range strings.Split(path, ".") {
+	parts := strings.Split(path, ".")
+	if parts[0] == "extensions" {
+		parts = strings.SplitN(path, ".", 2)
+	}
+	for _, part := range parts {
 		o, ok := at.(map[string]any)
 		if !ok {
 			return false

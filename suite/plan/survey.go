@@ -11,20 +11,26 @@ import (
 	"github.com/mcp-litmus/mcp-litmus/suite/observe"
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
+	"github.com/mcp-litmus/mcp-litmus/suite/wire"
 )
 
-// The exchanges that make the survey, in the order in which they are played before all others.
+// The exchanges that make the survey, in the order in which they are played before all others. Guard is played only where a
+// token is to be sent or the server refused to open a session without one.
 const (
+	Guard = "survey whether the server asks for authorization"
 	Offer = "survey what the server offers"
 	Calls = "survey what the callable tools do"
 )
+
+// Surveys says whether the exchange of that name is one of the survey's.
+func Surveys(name string) bool { return name == Guard || name == Offer || name == Calls }
 
 // Lists are the names under which the Offer exchange stores the lists that it walked; they are the members of
 // the server document, too.
 var Lists = []string{"tools", "resources", "templates", "prompts"}
 
-// Server is the document `server`: capabilities, serverInfo, protocolVersion and instructions from the handshake,
-// and the lists that the Offer exchange stored in vars.
+// Server is the document `server`: capabilities, serverInfo, instructions and all else from the handshake's result, from
+// 2026-07-28 that of server/discover, and the lists that the Offer exchange stored in vars.
 func Server(vars map[string]any) map[string]any {
 	server := map[string]any{"capabilities": map[string]any{}, "serverInfo": map[string]any{}}
 	if handshake, ok := vars["handshake"].(map[string]any); ok {
@@ -34,6 +40,10 @@ func Server(vars map[string]any) map[string]any {
 					continue
 				}
 				server[name] = v
+			}
+			meta, _ := result["_meta"].(map[string]any)
+			if info, ok := meta[wire.MetaServer].(map[string]any); ok {
+				server["serverInfo"] = info
 			}
 		}
 	}
@@ -55,6 +65,22 @@ func isObject(v any) bool { _, ok := v.(map[string]any); return ok }
 // annotated read-only, those that litmus.yaml names and well-known fixtures; with "none" no tool at all. Tools that are known to take
 // long or to change something are left to the exchanges that are about that.
 func Callable(lib *script.Library, server map[string]any, opts transcript.Options) []any {
+	return mayBeCalled(lib, server, opts, func(support any, apart bool) bool { return support != "required" && !apart })
+}
+
+// Taskable are the tools that may be called, and called as tasks, like those of Callable otherwise. What a tool says of
+// tasks counts only where the server declares them for tool calls.
+// Source: 2025-11-25, Tasks, "Tool-Level Negotiation".
+func Taskable(lib *script.Library, server map[string]any, opts transcript.Options) []any {
+	if !Declares(server, "tasks.requests.tools.call") {
+		return []any{}
+	}
+	return mayBeCalled(lib, server, opts, func(support any, _ bool) bool { return support == "optional" || support == "required" })
+}
+
+// mayBeCalled are the tools that the policy lets be called, of those that take holds for: by what they say of tasks, and
+// whether they are known to take long or to change something.
+func mayBeCalled(lib *script.Library, server map[string]any, opts transcript.Options, take func(support any, apart bool) bool) []any {
 	out := []any{}
 	if opts.CallTools == "none" {
 		return out
@@ -63,7 +89,7 @@ func Callable(lib *script.Library, server map[string]any, opts transcript.Option
 		tool := t.(map[string]any)
 		name, _ := tool["name"].(string)
 		fixture, isFixture, apart := fixtureArguments(lib, name, server)
-		if needsTask(tool) || apart {
+		if !take(taskSupport(tool), apart) {
 			continue
 		}
 		if args, ok := allowed(lib, name, opts); ok {
@@ -91,11 +117,10 @@ func call(tool map[string]any, args map[string]any) any {
 	return map[string]any{"name": tool["name"], "arguments": args, "tool": tool}
 }
 
-// needsTask says whether the tool can only be called as a task.
-// Source: 2025-11-25, Tasks, "Tool-Level Negotiation".
-func needsTask(tool map[string]any) bool {
+// taskSupport is what the tool says of tasks: "required", "optional", "forbidden" or nothing.
+func taskSupport(tool map[string]any) any {
 	execution, _ := tool["execution"].(map[string]any)
-	return execution["taskSupport"] == "required"
+	return execution["taskSupport"]
 }
 
 func readOnly(tool map[string]any) bool {
@@ -152,11 +177,12 @@ func known(def *script.RoleDefinition, server map[string]any, name string) (scri
 }
 
 // Roles fills the roles: from litmus.yaml, else from well-known fixtures that the server offers, else from what
-// the survey shows; tools only among callable. calls are the outcomes of the Calls exchange. A role that nothing
+// the survey shows; tools only among callable and Taskable. calls are the outcomes of the Calls exchange. A role that nothing
 // fills is absent; unfilled says of those for which litmus.yaml names something that the server does not list
 // why they are. (A resource need not be listed: it may be one of a template's.)
 func Roles(lib *script.Library, server map[string]any, callable, calls []any, opts transcript.Options) (roles map[string]any, unfilled map[string]string) {
 	roles, unfilled = map[string]any{}, map[string]string{}
+	taskable := Taskable(lib, server, opts)
 	for _, def := range lib.Roles {
 		if def.Kind == "tool" && opts.CallTools == "none" {
 			continue
@@ -170,14 +196,14 @@ func Roles(lib *script.Library, server map[string]any, callable, calls []any, op
 			roles[def.Name] = roleDoc(r.Name, r.URI, r.Arguments, offered)
 			continue
 		}
-		if r, ok := fill(def, server, callable, calls); ok {
+		if r, ok := fill(def, server, callable, taskable, calls); ok {
 			roles[def.Name] = r
 		}
 	}
 	return roles, unfilled
 }
 
-func fill(def *script.RoleDefinition, server map[string]any, callable, calls []any) (map[string]any, bool) {
+func fill(def *script.RoleDefinition, server map[string]any, callable, taskable, calls []any) (map[string]any, bool) {
 	for _, k := range def.Known {
 		offered := find(server, def.Kind, k.Name, k.URI)
 		if offered == nil {
@@ -188,9 +214,9 @@ func fill(def *script.RoleDefinition, server map[string]any, callable, calls []a
 		}
 	}
 	if def.Survey != nil {
-		v, err := def.Survey.Value(map[string]any{"server": server, "callable": callable})
+		v, err := def.Survey.Value(map[string]any{"server": server, "callable": callable, "taskable": taskable})
 		if r, ok := v.(map[string]any); err == nil && ok {
-			if def.Kind != "tool" || isCallable(callable, r["name"]) {
+			if def.Kind != "tool" || isCallable(callable, r["name"]) || isCallable(taskable, r["name"]) {
 				return r, true
 			}
 		}
@@ -202,6 +228,9 @@ func fill(def *script.RoleDefinition, server map[string]any, callable, calls []a
 			reply, _ := outcome["call"].(map[string]any)
 			if it == nil || reply["result"] == nil {
 				continue
+			}
+			if name, _ := it["name"].(string); find(server, "tool", name, "") == nil {
+				continue // a client with other capabilities called it
 			}
 			ok, err := def.Shows.Bool(map[string]any{
 				"tool": it["tool"], "arguments": it["arguments"], "result": reply["result"], "server": server,
@@ -270,7 +299,7 @@ func Absent(server map[string]any) map[string]any {
 }
 
 // Context fills a context from the variables that the survey's exchanges left: offer after Offer, calls after
-// Calls (nil when it was not played).
+// Calls (nil when it was not played). Calls are made once, by the client without capabilities.
 func Context(c *observe.Context, lib *script.Library, offer, calls map[string]any, opts transcript.Options) {
 	c.Server = Server(offer)
 	c.Absent = Absent(c.Server)

@@ -24,14 +24,16 @@ type actor struct {
 	ex       *script.Exchange
 	sessions map[string]*opened // by name; "" is the exchange's own
 	vars     map[string]any
-	listens  map[string]int // the newest listen stream, by session name
-	begin    func()         // lets the time of the step run
+	held     []held // what is still open, oldest first
+	begin    func() // lets the time of the step run
 }
 
 // take collects the events of all sessions of the exchange and closes those that it opened beside its own.
 func (a *actor) take() []transcript.Event {
-	for name, stream := range a.listens {
-		a.sessions[name].Conn().Abort(stream)
+	for _, h := range a.held {
+		if h.step.Verb == script.Listen {
+			a.sessions[h.step.In].Conn().Abort(h.stream)
+		}
 	}
 	events := a.sessions[""].Take()
 	for _, name := range slices.Sorted(maps.Keys(a.sessions)) {

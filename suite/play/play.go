@@ -23,7 +23,9 @@ type Config struct {
 	Library *script.Library
 	Target  transport.Target
 	Options transcript.Options
-	Jobs    int           // exchanges played side by side; 0: 4
+	// Jobs is how many exchanges are played side by side; 0: 4. Unless it is 1, those that mostly wait for a slow tool are played
+	// beside them: as many again, and over HTTP on this machine, where that starts no process, four times as many.
+	Jobs    int
 	Opening time.Duration // the bound of a handshake, a cold start of the server included; 0: 30 s
 	// Select says whether an exchange is wanted at a revision; nil: all are. The survey is always played.
 	Select func(ex *script.Exchange, r script.Revision) bool
@@ -65,9 +67,11 @@ type player struct {
 	mu          sync.Mutex
 	run         *transcript.Run
 	problems    []string
-	settled     bool                          // which transport the target is spoken to over
-	unreachable bool                          // the target could not be started or connected to at all
-	idle        map[script.Revision][]*opened // shared sessions that nobody uses now
+	settled     bool                      // which transport the target is spoken to over
+	unreachable bool                      // the target could not be started or connected to at all
+	refused     bool                      // the server asked for authorization when a session was to be opened
+	tools       map[script.Revision][]any // that the server offers
+	idle        map[pool][]*opened        // shared sessions that nobody uses now
 	all         []*opened
 }
 
@@ -81,7 +85,7 @@ func newPlayer(cfg Config) *player {
 	if cfg.Options.Timeout <= 0 {
 		cfg.Options.Timeout = DefaultTimeout
 	}
-	return &player{cfg: cfg, epoch: time.Now(), run: &transcript.Run{}, idle: map[script.Revision][]*opened{}}
+	return &player{cfg: cfg, epoch: time.Now(), run: &transcript.Run{}, idle: map[pool][]*opened{}, tools: map[script.Revision][]any{}}
 }
 
 func (p *player) problem(format string, args ...any) {
@@ -99,36 +103,65 @@ type job struct {
 	session chan *opened // delivers the session of its own; nil: a shared one
 }
 
-// playAll plays what the plan picks for each context. Exchanges on shared sessions come first; meanwhile the
-// sessions that others need for themselves are opened.
+// waits says whether an exchange is about a tool that stands apart, because a call may take long.
+func waits(lib *script.Library, ex *script.Exchange) bool {
+	return slices.ContainsFunc(ex.Needs, func(need string) bool {
+		role := lib.Role(need)
+		return role != nil && role.Apart
+	})
+}
+
+// lane is what is played side by side.
+type lane struct{ shared, own []*job }
+
+// playAll plays what the plan picks for each context.
 func (p *player) playAll(ctx context.Context, contexts []*observe.Context) {
-	var shared, own []*job
+	var busy, waiting lane
+	planned := 0
 	for _, c := range contexts {
 		for _, item := range plan.Plan(p.cfg.Library, c) {
 			ex := item.Exchange
-			if item.Status != "" || ex.Watch || ex.Name == plan.Offer || ex.Name == plan.Calls {
+			if item.Status != "" || ex.Watch || plan.Surveys(ex.Name) {
 				continue
 			}
 			if p.cfg.Select != nil && !p.cfg.Select(ex, c.Revision) {
 				continue
 			}
-			j := &job{context: c, ex: ex}
-			if ex.Session == script.Shared && ex.Client.Capabilities == nil && ex.Client.Answers == nil {
-				shared = append(shared, j)
+			planned++
+			j, l := &job{context: item.Context, ex: ex}, &busy
+			if p.cfg.Jobs > 1 && waits(p.cfg.Library, ex) {
+				l = &waiting
+			}
+			if ex.Session == script.Shared {
+				l.shared = append(l.shared, j)
 			} else {
 				j.session = make(chan *opened, 1)
-				own = append(own, j)
+				l.own = append(l.own, j)
 			}
 		}
 	}
 	if p.cfg.Planned != nil {
-		p.cfg.Planned(len(shared) + len(own))
+		p.cfg.Planned(planned)
 	}
-	slots := make(chan struct{}, p.cfg.Jobs)
-	stop := p.openAhead(ctx, own, slots)
+	aside := p.cfg.Jobs
+	if t := p.cfg.Target; t.Loopback() && (t.Transport() == transport.StreamableHTTP || t.Transport() == transport.HTTPSSE) {
+		aside *= 4
+	}
+	var lanes sync.WaitGroup
+	lanes.Go(func() { p.playLane(ctx, waiting, aside) })
+	lanes.Go(func() { p.playLane(ctx, busy, p.cfg.Jobs) })
+	lanes.Wait()
+}
+
+// playLane plays so many of the lane's jobs at a time. Exchanges on shared sessions come first; meanwhile the sessions that
+// others need for themselves are opened.
+func (p *player) playLane(ctx context.Context, l lane, sideBySide int) {
+	sideBySide = min(sideBySide, len(l.shared)+len(l.own))
+	slots := make(chan struct{}, sideBySide)
+	stop := p.openAhead(ctx, l.own, slots)
 	queue := make(chan *job)
 	var workers sync.WaitGroup
-	for range p.cfg.Jobs {
+	for range sideBySide {
 		workers.Go(func() {
 			for j := range queue {
 				p.playJob(ctx, j, slots)
@@ -136,7 +169,7 @@ func (p *player) playAll(ctx context.Context, contexts []*observe.Context) {
 		})
 	}
 feed:
-	for _, j := range slices.Concat(shared, own) {
+	for _, j := range slices.Concat(l.shared, l.own) {
 		select {
 		case queue <- j:
 		case <-ctx.Done():
@@ -151,7 +184,7 @@ feed:
 func (p *player) playJob(ctx context.Context, j *job, slots chan struct{}) {
 	var o *opened
 	if j.session == nil {
-		o = p.acquire(ctx, j.context.Revision)
+		o = p.acquire(ctx, j.context.Revision, j.ex.Client)
 	} else {
 		select {
 		case o = <-j.session:
@@ -162,7 +195,7 @@ func (p *player) playJob(ctx context.Context, j *job, slots chan struct{}) {
 	}
 	played := p.playIn(ctx, j.ex, j.context, o)
 	if j.session == nil {
-		p.release(j.context.Revision, o, clean(played.Events))
+		p.release(o, clean(played.Events))
 	} else {
 		p.close(o)
 	}
@@ -187,6 +220,7 @@ func (p *player) playIn(ctx context.Context, ex *script.Exchange, c *observe.Con
 			break
 		}
 		o.record.Events = append(o.record.Events, o.Take()...)
+		o.AnswerWith(answers(ex.Client))
 		a := &actor{player: p, ctx: ctx, c: c, ex: ex, sessions: map[string]*opened{"": o}, vars: c.Vars(ex.Client.Capabilities, o.record.Opening())}
 		err := a.steps(ex.Steps, 0)
 		pl.Events = a.take()

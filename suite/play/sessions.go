@@ -20,6 +20,11 @@ type opened struct {
 // open opens a session, and unless it is to be bare does the handshake. The result always has a record; err
 // inside says why it cannot be used.
 func (p *player) open(ctx context.Context, r script.Revision, client script.Client, bare bool) *opened {
+	return p.openWithin(ctx, r, client, bare, p.cfg.Opening)
+}
+
+// openWithin is open with another bound of the handshake.
+func (p *player) openWithin(ctx context.Context, r script.Revision, client script.Client, bare bool, opening time.Duration) *opened {
 	o := &opened{record: &transcript.Session{Revision: string(r), Transport: p.cfg.Target.Transport(), Client: client.Capabilities}}
 	p.mu.Lock()
 	p.all = append(p.all, o)
@@ -30,7 +35,7 @@ func (p *player) open(ctx context.Context, r script.Revision, client script.Clie
 		return o
 	}
 	s, err := session.Open(ctx, p.cfg.Target, session.Options{
-		Revision: string(r), Capabilities: client.Capabilities, Timeout: p.cfg.Opening, Epoch: p.epoch,
+		Revision: string(r), Capabilities: client.Capabilities, Timeout: opening, Epoch: p.epoch,
 		Answer: answers(client), Budget: &p.budget,
 	})
 	if err != nil {
@@ -40,8 +45,11 @@ func (p *player) open(ctx context.Context, r script.Revision, client script.Clie
 		return o
 	}
 	o.Session = s
+	p.mu.Lock()
+	s.Mirror(p.tools[r])
+	p.mu.Unlock()
 	if o.err = s.Greet(ctx); o.err == nil && !bare {
-		o.err = s.Initialize(ctx)
+		o.err = s.Begin(ctx)
 	}
 	if o.err != nil || !bare {
 		o.record.Events = append(o.record.Events, s.Take()...)
@@ -51,7 +59,7 @@ func (p *player) open(ctx context.Context, r script.Revision, client script.Clie
 }
 
 // answers makes the session's answers to the server's requests from an exchange's client part.
-func answers(client script.Client) func(string, any) (session.Answer, bool) {
+func answers(client script.Client) session.Answerer {
 	if len(client.Answers) == 0 {
 		return nil
 	}
@@ -61,6 +69,9 @@ func answers(client script.Client) func(string, any) (session.Answer, bool) {
 			return session.Answer{}, false
 		}
 		result, err := value.Render(map[string]any{"it": params})
+		if err == nil && result == nil {
+			return session.Answer{Silent: true}, true
+		}
 		if err != nil {
 			return session.Answer{Err: &session.Error{Code: -32603, Message: err.Error()}}, true
 		}
@@ -86,33 +97,39 @@ func (p *player) close(o *opened) {
 	p.closing.Go(o.Close)
 }
 
-// acquire gives a clean shared session at the revision, a new one if none is idle.
-func (p *player) acquire(ctx context.Context, r script.Revision) *opened {
+// pool tells sessions apart that must not be taken for each other.
+type pool struct{ revision, capabilities string }
+
+// acquire gives a clean shared session at the revision in which the client's capabilities were declared, a new one if none
+// is idle.
+func (p *player) acquire(ctx context.Context, r script.Revision, client script.Client) *opened {
+	in := pool{string(r), script.CapabilitiesKey(client.Capabilities)}
 	p.mu.Lock()
-	if n := len(p.idle[r]); n > 0 {
-		o := p.idle[r][n-1]
-		p.idle[r] = p.idle[r][:n-1]
+	if n := len(p.idle[in]); n > 0 {
+		o := p.idle[in][n-1]
+		p.idle[in] = p.idle[in][:n-1]
 		p.mu.Unlock()
 		return o
 	}
 	p.mu.Unlock()
-	return p.open(ctx, r, script.Client{}, false)
+	return p.open(ctx, r, client, false)
 }
 
-func (p *player) release(r script.Revision, o *opened, clean bool) {
+func (p *player) release(o *opened, clean bool) {
 	if o.err != nil || !clean || o.Gone() || o.Overflow() != nil {
 		p.close(o)
 		return
 	}
+	in := pool{o.record.Revision, script.CapabilitiesKey(o.record.Client)}
 	p.mu.Lock()
-	p.idle[r] = append(p.idle[r], o)
+	p.idle[in] = append(p.idle[in], o)
 	p.mu.Unlock()
 }
 
 func (p *player) closeShared() {
 	p.mu.Lock()
 	idle := p.idle
-	p.idle = map[script.Revision][]*opened{}
+	p.idle = map[pool][]*opened{}
 	p.mu.Unlock()
 	for _, sessions := range idle {
 		for _, o := range sessions {

@@ -2,16 +2,19 @@ package play
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/mcp-litmus/mcp-litmus/suite/observe"
 	"github.com/mcp-litmus/mcp-litmus/suite/plan"
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
 	"github.com/mcp-litmus/mcp-litmus/suite/transport"
+	"github.com/mcp-litmus/mcp-litmus/suite/wire"
 )
 
 // survey finds out which of the revisions asked for the server speaks, and what it offers at each.
@@ -20,10 +23,14 @@ func (p *player) survey(ctx context.Context) []*observe.Context {
 	var usable []*observe.Context
 	failures := map[string][]string{} // revisions by why no session could be had
 	answered := ""
-	for i, f := range slices.Backward(p.surveyAll(ctx, asked)) {
+	all := p.surveyAll(ctx, asked)
+	supported := supportedVersions(all)
+	for i, f := range slices.Backward(all) {
 		r := asked[i]
 		switch {
-		case f == nil: // not tried any more
+		case f == nil, f.context == nil && f.err == nil && f.spoken == "": // not tried any more, or found to be of the other era
+		case f.err != nil && len(p.cfg.Options.Revisions) == 0 && supported != nil && !slices.Contains(supported, any(string(r))):
+			// a server of the modern era that says itself that it does not speak this one
 		case f.err != nil:
 			failures[f.err.Error()] = append(failures[f.err.Error()], string(r))
 		case f.context == nil:
@@ -48,10 +55,35 @@ func (p *player) survey(ctx context.Context) []*observe.Context {
 	}
 	if len(usable) == 0 && len(failures) > 0 && !p.unreachable && ctx.Err() == nil {
 		// What can be judged without a session still is: how the server answers to initialize.
-		usable = append(usable, p.context(asked[len(asked)-1]))
+		c := p.context(asked[firstOf(asked)])
+		if p.refused {
+			p.guard(ctx, c, false)
+		}
+		usable = append(usable, c)
 	}
 	slices.Reverse(usable)
 	return usable
+}
+
+// supportedVersions are those that a server of the modern era gave, nil where none did.
+func supportedVersions(all []*found) []any {
+	for _, f := range all {
+		if f != nil && f.context != nil {
+			if list, ok := f.context.Server["supportedVersions"].([]any); ok && f.context.Revision.Modern() {
+				return list
+			}
+		}
+	}
+	return nil
+}
+
+// firstOf is the index of the revision that is surveyed first: the newest that begins with initialize, else the newest.
+func firstOf(asked []script.Revision) int {
+	modern := slices.IndexFunc(asked, script.Revision.Modern)
+	if modern < 0 {
+		return len(asked) - 1
+	}
+	return max(0, modern-1)
 }
 
 // found is what a survey at one revision gave: a context, or the other revision that the server answered with, or why
@@ -62,35 +94,53 @@ type found struct {
 	err     error
 }
 
-// surveyAll surveys at each revision: at the newest first and alone, which pays for the cold start and tells early of a
-// target that does not work, then at the others side by side. What was not tried is nil.
+// surveyAll surveys at each revision: at the newest with a handshake first and alone, which pays for the cold start, tells
+// early of a target that does not work, and how long a server that never heard of server/discover may be waited for; then at the
+// others side by side. What was not tried is nil.
 func (p *player) surveyAll(ctx context.Context, asked []script.Revision) []*found {
 	all := make([]*found, len(asked))
-	try := func(i int) {
+	try := func(i int, opening time.Duration) {
 		f := &found{}
-		f.context, f.spoken, f.err = p.surveyAt(ctx, asked[i])
+		f.context, f.spoken, f.err = p.surveyAt(ctx, asked[i], opening)
 		all[i] = f
 	}
-	newest := len(asked) - 1
-	try(newest)
+	first := firstOf(asked)
+	began := time.Now()
+	try(first, p.cfg.Opening)
 	p.settled = true
 	if p.unreachable {
 		return all
 	}
+	probing := p.cfg.Opening
+	if all[first].err == nil && len(p.cfg.Options.Revisions) == 0 {
+		probing = min(probing, max(shortestProbe, 4*time.Since(began)))
+	}
 	slots := make(chan struct{}, p.cfg.Jobs)
 	var others sync.WaitGroup
-	for i := range newest {
+	for i, r := range asked {
+		if i == first {
+			continue
+		}
 		others.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
+			opening := p.cfg.Opening
+			if r.Modern() {
+				opening = probing
+			}
 			if ctx.Err() == nil {
-				try(i)
+				try(i, opening)
 			}
 		})
 	}
 	others.Wait()
 	return all
 }
+
+// shortestProbe is how long a server that has answered initialize may be silent to server/discover at least, before it is
+// taken for one of the legacy era.
+// Source: 2026-07-28, stdio, "Backward Compatibility": "a reasonable timeout".
+const shortestProbe = 5 * time.Second
 
 // revisions are those asked for, or all covered.
 func (p *player) revisions() []script.Revision {
@@ -106,40 +156,122 @@ func (p *player) revisions() []script.Revision {
 	return out
 }
 
+func (p *player) isUnreachable() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.unreachable
+}
+
 // context is what is known before the survey, as the judge has it.
 func (p *player) context(r script.Revision) *observe.Context {
-	return &observe.Context{Revision: r, Transport: p.cfg.Target.Transport(), Loopback: p.cfg.Options.Loopback, Absent: plan.Absent(nil)}
+	return &observe.Context{
+		Revision: r, Transport: p.cfg.Target.Transport(), Loopback: p.cfg.Options.Loopback, Absent: plan.Absent(nil),
+		Auth: plan.Authorization(nil, false, p.cfg.Options),
+	}
 }
 
 // surveyAt opens the first session at a revision and plays the survey's exchanges in it. The session is shared
 // with later exchanges.
-func (p *player) surveyAt(ctx context.Context, r script.Revision) (c *observe.Context, spoken string, err error) {
-	o := p.open(ctx, r, script.Client{}, false)
+func (p *player) surveyAt(ctx context.Context, r script.Revision, opening time.Duration) (c *observe.Context, spoken string, err error) {
+	explicit := len(p.cfg.Options.Revisions) > 0
+	if r.Modern() && p.cfg.Target.Transport() == transport.HTTPSSE {
+		if explicit {
+			err = errors.New("it has no HTTP+SSE transport")
+		}
+		return nil, "", err
+	}
+	o := p.openWithin(ctx, r, script.Client{}, false, opening)
 	if o.err != nil {
 		if p.fallBack(ctx, r, o) {
-			return p.surveyAt(ctx, r)
+			return p.surveyAt(ctx, r, opening)
 		}
+		p.mu.Lock()
 		if slices.ContainsFunc(o.record.Events, func(e transcript.Event) bool { return e.Kind == transcript.Failure }) {
-			p.mu.Lock()
 			p.unreachable = true
-			p.mu.Unlock()
 		}
+		err := o.err
+		if answered(o, 401) {
+			p.refused = true
+			err = errors.New(plan.Unauthorized(p.context(r).Auth))
+		}
+		p.mu.Unlock()
 		p.close(o)
-		return nil, "", o.err
+		if r.Modern() && !explicit && !p.isUnreachable() && ctx.Err() == nil {
+			return nil, "", nil // any answer but that of a modern server, and none, tells a legacy one
+		}
+		return nil, "", err
 	}
 	if o.Negotiated() != string(r) {
 		p.close(o)
 		return nil, o.Negotiated(), nil
 	}
-	c = p.context(r)
-	opening := o.record.Opening()
-	c.Server = plan.Server(c.Vars(nil, opening))
-	offer := p.surveyPlay(ctx, plan.Offer, c, o)
-	plan.Context(c, p.cfg.Library, offer, nil, p.cfg.Options)
+	others := p.surveyClients(ctx, r)
+	c, offer := p.offered(ctx, r, o)
+	if p.cfg.Options.Tokens[plan.ValidToken] != "" {
+		p.guard(ctx, c, true)
+	}
+	p.mu.Lock()
+	p.tools[r], _ = c.Server["tools"].([]any)
+	p.mu.Unlock()
 	calls := p.surveyPlay(ctx, plan.Calls, c, o)
 	plan.Context(c, p.cfg.Library, offer, calls, p.cfg.Options)
-	p.release(r, o, !o.Gone())
+	p.release(o, !o.Gone())
+	c.Clients = map[string]*observe.Context{}
+	for key, other := range others() {
+		other.context.Auth = c.Auth
+		plan.Context(other.context, p.cfg.Library, other.offer, calls, p.cfg.Options)
+		c.Clients[key] = other.context
+	}
 	return c, string(r), nil
+}
+
+// offered plays the first exchange of the survey: what the client of the session is offered.
+func (p *player) offered(ctx context.Context, r script.Revision, o *opened) (c *observe.Context, offer map[string]any) {
+	c = p.context(r)
+	c.Server = plan.Server(c.Vars(o.record.Client, o.record.Opening()))
+	offer = p.surveyPlay(ctx, plan.Offer, c, o)
+	plan.Context(c, p.cfg.Library, offer, nil, p.cfg.Options)
+	tools, _ := c.Server["tools"].([]any)
+	o.Mirror(tools)
+	return c, offer
+}
+
+// otherClient is what a client with capabilities was offered.
+type otherClient struct {
+	context *observe.Context
+	offer   map[string]any
+}
+
+// surveyClients surveys once for each set of client capabilities with which an exchange is to be played at the revision,
+// side by side. The function that comes back waits for what they were offered, by script.CapabilitiesKey; clients for whom
+// no session could be had are left out. The sessions are shared with later exchanges.
+func (p *player) surveyClients(ctx context.Context, r script.Revision) func() map[string]otherClient {
+	clients := map[string]script.Client{}
+	for _, ex := range p.cfg.Library.Exchanges {
+		if len(ex.Client.Capabilities) == 0 || ex.Session == script.Bare || !plan.Concerns(p.cfg.Library, ex, r, p.cfg.Target.Transport()) ||
+			p.cfg.Select != nil && !p.cfg.Select(ex, r) {
+			continue
+		}
+		clients[script.CapabilitiesKey(ex.Client.Capabilities)] = script.Client{Capabilities: ex.Client.Capabilities}
+	}
+	var mu sync.Mutex
+	found := map[string]otherClient{}
+	var surveys sync.WaitGroup
+	for key, client := range clients {
+		surveys.Go(func() {
+			o := p.open(ctx, r, client, false)
+			if o.err != nil || o.Negotiated() != string(r) {
+				p.close(o)
+				return
+			}
+			c, offer := p.offered(ctx, r, o)
+			p.release(o, !o.Gone())
+			mu.Lock()
+			defer mu.Unlock()
+			found[key] = otherClient{c, offer}
+		})
+	}
+	return func() map[string]otherClient { surveys.Wait(); return found }
 }
 
 // fallBack finds out, where a URL does not take initialize as Streamable HTTP would, whether it speaks HTTP+SSE, and leaves
@@ -147,9 +279,8 @@ func (p *player) surveyAt(ctx context.Context, r script.Revision) (c *observe.Co
 // Source: 2025-11-25, Transports, "Backwards Compatibility"; up to 2025-06-18 for any status from 400 to 499.
 func (p *player) fallBack(ctx context.Context, r script.Revision, refused *opened) bool {
 	target, ok := p.cfg.Target.(transport.Switcher)
-	if !ok || p.settled || p.cfg.Target.Transport() != transport.StreamableHTTP || !slices.ContainsFunc(refused.record.Events, func(e transcript.Event) bool {
-		return e.Kind == transcript.Answer && slices.Contains([]int{400, 404, 405}, e.HTTP.Status)
-	}) {
+	if !ok || p.settled || p.cfg.Target.Transport() != transport.StreamableHTTP || !answered(refused, 400, 404, 405) ||
+		slices.ContainsFunc(refused.record.Events, modernError) {
 		return false
 	}
 	if !target.Switch(transport.HTTPSSE) {
@@ -168,14 +299,46 @@ func (p *player) fallBack(ctx context.Context, r script.Revision, refused *opene
 	return spoken
 }
 
+// answered says whether an HTTP answer in the opening of a session had one of the statuses.
+func answered(o *opened, statuses ...int) bool {
+	return slices.ContainsFunc(o.record.Events, func(e transcript.Event) bool {
+		return e.Kind == transcript.Answer && slices.Contains(statuses, e.HTTP.Status)
+	})
+}
+
+// guard finds out, in a session without a handshake, how the server answers to what comes without a token. accepted says
+// whether a session could be had with the one given.
+func (p *player) guard(ctx context.Context, c *observe.Context, accepted bool) {
+	ex := p.cfg.Library.Exchange(plan.Guard)
+	if ex == nil || !slices.Contains(ex.Transports, c.Transport) {
+		return
+	}
+	o := p.open(ctx, c.Revision, script.Client{}, true)
+	defer p.close(o)
+	if o.err == nil {
+		c.Auth = plan.Authorization(p.surveyPlay(ctx, plan.Guard, c, o), accepted, p.cfg.Options)
+	}
+}
+
+// modernError says whether the event brings an error that only a server of the modern era gives.
+// Source: 2026-07-28, Overview, "Error Codes"; Streamable HTTP, "Backward Compatibility".
+func modernError(e transcript.Event) bool {
+	if e.Kind != transcript.Receive {
+		return false
+	}
+	m, _ := wire.Read(e.Data).Value.(map[string]any)
+	failure, _ := m["error"].(map[string]any)
+	code, ok := failure["code"].(int64)
+	return ok && slices.Contains([]int64{-32020, -32021, -32022}, code)
+}
+
 func (p *player) surveyPlay(ctx context.Context, name string, c *observe.Context, o *opened) map[string]any {
 	ex := p.cfg.Library.Exchange(name)
+	vars := c.Vars(o.record.Client, o.record.Opening())
 	if ex == nil {
-		return c.Vars(nil, o.record.Opening())
+		return vars
 	}
-	opening := o.record.Opening()
-	played := p.playIn(ctx, ex, c, o)
-	return observe.Replay(ex, c.Vars(nil, opening), played.Events, func(observe.Seen) {})
+	return observe.Replay(ex, vars, p.playIn(ctx, ex, c, o).Events, func(observe.Seen) {})
 }
 
 // list joins words for people: a, b and c.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/mcp-litmus/mcp-litmus/suite/observe"
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
@@ -45,10 +46,7 @@ func (a *actor) do(ctx context.Context, st *script.Step, s *opened) error {
 		if err != nil {
 			return err
 		}
-		if a.listens == nil {
-			a.listens = map[string]int{}
-		}
-		a.listens[st.In] = stream
+		a.held = append(a.held, held{st, stream})
 		return s.AwaitAnswer(ctx, stream)
 	case script.Await:
 		return s.AwaitMessage(ctx, "a message for which "+st.Where.Source, func(m wire.Message) bool {
@@ -60,18 +58,35 @@ func (a *actor) do(ctx context.Context, st *script.Step, s *opened) error {
 	case script.Quiet:
 		return s.Barrier(ctx)
 	case script.Close:
-		if st.Target == "stream" {
-			if stream, ok := a.listens[st.In]; ok {
-				s.Conn().Abort(stream)
-				delete(a.listens, st.In)
-				return s.AwaitEnd(ctx, stream)
-			}
-			return nil
+		if st.Target != "input" {
+			return a.drop(ctx, st, s)
 		}
 		s.Conn().CloseInput()
 		return s.AwaitExit(ctx)
 	}
 	return fmt.Errorf("the verb %q cannot be played", st.Verb)
+}
+
+// held is an HTTP answer that a step left open.
+type held struct {
+	step   *script.Step
+	stream int
+}
+
+// drop drops the connection of the newest stream that a listen: of the session opened, or of the step that is named.
+func (a *actor) drop(ctx context.Context, st *script.Step, s *opened) error {
+	for i, h := range slices.Backward(a.held) {
+		if named := h.step.As == st.Target; h.step.In != st.In || !named && (st.Target != "stream" || h.step.Verb != script.Listen) {
+			continue
+		}
+		a.held = slices.Delete(a.held, i, i+1)
+		if h.stream == 0 {
+			return nil
+		}
+		s.Conn().Abort(h.stream)
+		return s.AwaitEnd(ctx, h.stream)
+	}
+	return nil
 }
 
 // send adds the step's own headers and hands over.
@@ -119,11 +134,16 @@ func (a *actor) request(ctx context.Context, st *script.Step, s *opened) error {
 			return err
 		}
 	}
-	stream, err := a.send(st, s, transport.Outgoing{Data: wire.Request(id, method, params)})
+	data, err := a.message(st, s, id, method, params)
+	if err != nil {
+		return err
+	}
+	stream, err := a.send(st, s, transport.Outgoing{Data: data})
 	if err != nil {
 		return err
 	}
 	if st.Until == "sent" {
+		a.held = append(a.held, held{st, stream})
 		return nil
 	}
 	if st.Until == "event" && stream > 0 {
@@ -144,6 +164,19 @@ func (a *actor) request(ctx context.Context, st *script.Step, s *opened) error {
 		return s.AwaitEnd(ctx, stream)
 	}
 	return nil
+}
+
+// message is a request as the session sends it, with what the step says of its `_meta`.
+func (a *actor) message(st *script.Step, s *opened, id any, method string, params any) ([]byte, error) {
+	meta := make(map[string]any, len(st.Meta))
+	for name, value := range st.Meta {
+		v, err := value.Render(a.vars)
+		if err != nil {
+			return nil, fmt.Errorf("meta: %s: %w", name, err)
+		}
+		meta[name] = v
+	}
+	return s.Request(id, method, params, meta), nil
 }
 
 func (a *actor) methodAndParams(st *script.Step) (string, any, error) {
@@ -275,7 +308,11 @@ func (a *actor) pages(ctx context.Context, st *script.Step, s *opened) error {
 			sent = with
 		}
 		id, from := s.NextID(), len(s.Events())
-		stream, err := a.send(st, s, transport.Outgoing{Data: wire.Request(id, method, sent)})
+		data, err := a.message(st, s, id, method, sent)
+		if err != nil {
+			return err
+		}
+		stream, err := a.send(st, s, transport.Outgoing{Data: data})
 		if err != nil {
 			return err
 		}
@@ -317,7 +354,11 @@ func (a *actor) parallel(ctx context.Context, st *script.Step, s *opened) error 
 		if p, ok := o["params"]; ok {
 			params = p
 		}
-		stream, err := a.send(st, s, transport.Outgoing{Data: wire.Request(id, method, params)})
+		data, err := a.message(st, s, id, method, params)
+		if err != nil {
+			return err
+		}
+		stream, err := a.send(st, s, transport.Outgoing{Data: data})
 		if err != nil {
 			return err
 		}
@@ -337,7 +378,7 @@ func (a *actor) open(st *script.Step) error {
 	}
 	o.At(st.Number, 0)
 	if !st.Bare {
-		if err := o.Initialize(a.ctx); err != nil {
+		if err := o.Begin(a.ctx); err != nil {
 			return err
 		}
 	}

@@ -124,7 +124,8 @@ func (s *Set) Has(name string) bool {
 func (s *Set) Names() []string { return slices.Sorted(maps.Keys(s.definitions)) }
 
 // ResultOf names the definition of the result that answers a client's request ("tools/list": "ListToolsResult"), "" if
-// the method is unknown in this revision. A task-augmented request is answered by CreateTaskResult instead.
+// the method is unknown in this revision. In 2025-11-25 a task-augmented request is answered by CreateTaskResult instead.
+// From 2026-07-28 the definitions of tools/call, prompts/get and resources/read cover a request for input as well.
 func (s *Set) ResultOf(method string) string { return s.messages.Results[method] }
 
 // NotificationOf names the definition of a notification that a server may send, "" if unknown in this revision. Up to
@@ -132,7 +133,8 @@ func (s *Set) ResultOf(method string) string { return s.messages.Results[method]
 func (s *Set) NotificationOf(method string) string { return s.messages.Notifications[method] }
 
 // RequestOf names the definition of a request that a server may send, "" if unknown in this revision. Up to
-// 2025-06-18 these describe method and params only; JSONRPCRequest describes the envelope.
+// 2025-06-18 these describe method and params only; JSONRPCRequest describes the envelope. From 2026-07-28 a server
+// sends none: InputRequest describes what a result may ask for.
 func (s *Set) RequestOf(method string) string { return s.messages.Requests[method] }
 
 // Validate checks a decoded JSON value (map[string]any, []any, string, bool, nil, and int64, float64, json.Number or

@@ -15,12 +15,22 @@ var capabilities = map[string][]string{
 	"completions":  {},
 	"tasks":        {"list", "cancel", "requests", "requests.tools", "requests.tools.call"},
 	"experimental": nil,
-	"extensions":   nil,
+	"extensions":   nil, // by identifier, which holds dots itself
 }
+
+// Authorization is the need of exchanges that are about a server's authorization: it is met by a server over HTTP that refuses
+// what comes without a token.
+const Authorization = "authorization"
 
 func (r *reader) need(n *node, text string) {
 	name, not := strings.CutPrefix(text, "!")
 	root, member, dotted := strings.Cut(name, ".")
+	if name == Authorization {
+		if not {
+			r.add(n.pos, "%s cannot be absent here; write a condition with when: !auth.protected instead", name)
+		}
+		return
+	}
 	members, isCapability := capabilities[root]
 	if isCapability {
 		if dotted && members != nil && !slices.Contains(members, member) {
@@ -62,11 +72,12 @@ func context(extra []string, what string) *scope {
 }
 
 func (r *reader) exchange(n *node, area string) *Exchange {
-	r.known(n, "an exchange", "exchange", "needs", "transports", "when", "given", "reason", "session", "client", "watch", "steps", "checks")
+	r.known(n, "an exchange", "exchange", "needs", "transports", "era", "when", "given", "reason", "session", "client", "watch", "steps", "checks")
 	x := &Exchange{Area: area, Pos: n.pos}
 	x.Name = r.text(n.get("exchange"), n.pos, "the name of the exchange", true)
 	x.Needs = r.texts(n.get("needs"), "needs", r.need)
 	x.Transports = r.transports(n.get("transports"))
+	x.Era = r.choice(n.get("era"), "era", "", R20241105.Era(), R20260728.Era())
 	before := context(nil, "this is evaluated before the first step; say it in the checks instead")
 	known := before.refuse
 	before.refuse = func(name string) string {

@@ -42,6 +42,8 @@ var plainFunctions = map[string]struct {
 	"json":           {cel.DynType, parseJSON},
 	"keys":           {cel.ListType(cel.StringType), keysOf},
 	"values":         {cel.ListType(cel.DynType), valuesOf},
+	"challenges":     {cel.ListType(cel.DynType), challengesOf},
+	"uri":            {cel.MapType(cel.StringType, cel.DynType), partsOfURI},
 }
 
 func functionNames() []string {

@@ -153,6 +153,10 @@ func TestTheSurveyFillsRoles(t *testing.T) {
 			call("free", map[string]any{"type": "object"}, nil),
 			call("structured", map[string]any{"type": "object", "required": []any{"x"}}, map[string]any{"outputSchema": map[string]any{"type": "object"}}),
 		},
+		"taskable": []any{
+			call("sometimes", map[string]any{"type": "object"}, map[string]any{"execution": map[string]any{"taskSupport": "optional"}}),
+			call("always", map[string]any{"type": "object"}, map[string]any{"execution": map[string]any{"taskSupport": "required"}}),
+		},
 		"server": map[string]any{
 			"resources": []any{
 				map[string]any{"uri": "a:bin", "mimeType": "image/png"}, map[string]any{"uri": "a:text", "mimeType": "text/plain"},
@@ -167,7 +171,7 @@ func TestTheSurveyFillsRoles(t *testing.T) {
 	want := map[string]string{
 		"typed-tool": "typed", "argument-free-tool": "free", "structured-tool": "structured", "text-resource": "a:text",
 		"binary-resource": "a:bin", "any-resource": "a:bin", "plain-prompt": "without", "argument-prompt": "with",
-		"template-resource": "test://template/123/data",
+		"template-resource": "test://template/123/data", "task-tool": "sometimes", "task-only-tool": "always",
 	}
 	for _, d := range l.Roles {
 		if d.Survey == nil {
@@ -181,7 +185,7 @@ func TestTheSurveyFillsRoles(t *testing.T) {
 		if d.Name == "argument-prompt" && jsonCut(role["arguments"], 100) != `{"city":"litmus"}` {
 			t.Errorf("%s: got the arguments %v", d.Name, role["arguments"])
 		}
-		if v, err := d.Survey.Value(map[string]any{"callable": []any{}, "server": map[string]any{"resources": []any{}, "prompts": []any{}}}); err == nil && v != nil {
+		if v, err := d.Survey.Value(map[string]any{"callable": []any{}, "taskable": []any{}, "server": map[string]any{"resources": []any{}, "prompts": []any{}}}); err == nil && v != nil {
 			t.Errorf("%s: a server that offers nothing fills it with %v", d.Name, v)
 		}
 	}

@@ -226,11 +226,12 @@ func (r *reader) plainMap(n *node, what string) map[string]any {
 
 var (
 	requirementID = regexp.MustCompile(`^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.[a-z0-9]+(?:-[a-z0-9]+)*)+$`)
-	anchorShape   = regexp.MustCompile(`^[a-z0-9]+(?:[-/][a-z0-9]+)*#[A-Za-z0-9_%][A-Za-z0-9_.%-]*$`)
+	extensionID   = regexp.MustCompile(`^[a-z0-9-]+(?:\.[a-z0-9-]+)+/[A-Za-z0-9_.-]+$`)
+	anchorShape   = regexp.MustCompile(`^/?[a-z0-9]+(?:[-/][a-z0-9]+)*#[A-Za-z0-9_%][A-Za-z0-9_.%-]*$`)
 )
 
 func (r *reader) requirement(n *node, area string) *Requirement {
-	r.known(n, "a requirement", "id", "level", "since", "until", "text", "spec", "note", "untestable", "transports")
+	r.known(n, "a requirement", "id", "level", "since", "until", "text", "spec", "note", "untestable", "transports", "extension")
 	q := &Requirement{Area: area, Pos: n.pos}
 	q.ID = r.text(n.get("id"), n.pos, "the id of a requirement", true)
 	if q.ID != "" && !requirementID.MatchString(q.ID) {
@@ -251,13 +252,16 @@ func (r *reader) requirement(n *node, area string) *Requirement {
 		q.Untestable = r.text(u, u.pos, "untestable, which says why it cannot be seen from outside,", true)
 	}
 	q.Transports = r.transports(n.get("transports"))
+	if q.Extension = r.text(n.get("extension"), n.pos, "extension", false); q.Extension != "" && !extensionID.MatchString(q.Extension) {
+		r.add(n.get("extension").pos, "the extension %q has the wrong shape; write its identifier, such as io.modelcontextprotocol/tasks", q.Extension)
+	}
 	q.Levels = byRevision(r, n.get("level"), n.pos, "the level of "+name, q.Since, true, func(v *node) Level {
 		return Level(r.choice(v, "a level", "", string(Must), string(MustNot), string(Should), string(ShouldNot), string(Advice)))
 	})
 	q.Spec = byRevision(r, n.get("spec"), n.pos, "spec", q.Since, false, func(v *node) string {
 		s := r.text(v, v.pos, "spec", true)
 		if s != "" && !anchorShape.MatchString(s) {
-			r.add(v.pos, "the place %q has the wrong shape; write page#anchor, such as basic/lifecycle#initialization", s)
+			r.add(v.pos, "the place %q has the wrong shape; write page#anchor, such as basic/lifecycle#initialization, or /page#anchor for a page outside the specification", s)
 		}
 		return s
 	})

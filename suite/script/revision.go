@@ -27,6 +27,17 @@ var Covered = []Revision{R20241105, R20250326, R20250618, R20251125}
 // Modern says whether the revision is of the stateless era, without a handshake.
 func (r Revision) Modern() bool { return r >= R20260728 }
 
+// Era names the era of the revision, as the era: of an exchange does.
+func (r Revision) Era() string {
+	if r.Modern() {
+		return "modern"
+	}
+	return "legacy"
+}
+
+// Over says whether servers of the revision are spoken to over the transport: HTTP+SSE has no place in the modern era.
+func (r Revision) Over(transport string) bool { return !r.Modern() || transport != "http+sse" }
+
 // ParseRevision checks that s names a published revision; the error lists them.
 func ParseRevision(s string) (Revision, error) {
 	if slices.Contains(Revisions, Revision(s)) {

@@ -24,7 +24,7 @@ func (r *reader) role(n *node) *RoleDefinition {
 	d.Does = r.text(n.get("does"), n.pos, "does, which says what it does,", true)
 	d.Add = r.text(n.get("add"), n.pos, "add, which says what to put into litmus.yaml,", true)
 	d.Apart = r.yes(n.get("apart"), "apart")
-	d.Survey = r.expr(n.get("survey"), "survey", context(nil, "the survey is all that is known here"))
+	d.Survey = r.expr(n.get("survey"), "survey", context([]string{"taskable"}, "the survey is all that is known here"))
 	shown := context([]string{"tool", "arguments", "result"}, "only tool, arguments and result are known here")
 	if d.Shows = r.condition(n.get("shows"), "shows", shown); d.Shows != nil && d.Shows.constant() {
 		r.add(d.Shows.Pos, "shows comes out the same for every call; look at tool, arguments or result")

@@ -21,17 +21,17 @@ type stepReader struct {
 
 // verbs with the keys that each may have beside those that every step may have.
 var verbs = map[Verb][]string{
-	Request:  {"params", "id", "headers", "until", "malformed"},
+	Request:  {"params", "meta", "id", "headers", "until", "malformed"},
 	Notify:   {"params", "headers", "malformed"},
 	Raw:      {"ids", "headers", "until", "malformed"},
 	HTTP:     {"headers", "until", "malformed"},
-	Pages:    {"params"},
+	Pages:    {"params", "meta"},
 	Listen:   {"headers"},
 	Await:    {},
 	Quiet:    {},
 	Close:    {},
 	Open:     {"bare"},
-	Parallel: {"malformed"},
+	Parallel: {"meta", "malformed"},
 	Each:     {"steps"},
 }
 
@@ -205,6 +205,7 @@ func (s *stepReader) step(n *node) *Step {
 			s.add(p.pos, "params must be a mapping; where it is wrong on purpose, add malformed: true")
 		}
 	}
+	st.Meta = s.values(n.get("meta"), "meta", sc)
 	if id := n.get("id"); id != nil {
 		st.ID = template(id, sc, s.mistakes)
 	}
@@ -277,7 +278,7 @@ func (s *stepReader) does(st *Step, v, n *node, sc *scope) {
 			s.add(v.pos, "close: must say what: input or stream")
 			break
 		}
-		st.Target = s.choice(v, "what is closed", "input", "input", "stream")
+		st.Target = s.choice(v, "what is closed", "input", append([]string{"input", "stream"}, s.asNames()...)...)
 	case Open:
 		st.Target = s.text(v, v.pos, "the name of the session", true)
 		switch {

@@ -2,6 +2,11 @@
 // them, and compiles their CEL expressions. It knows nothing of sessions, transports or verdicts.
 package script
 
+import (
+	"encoding/json"
+	"fmt"
+)
+
 // Position is a place in a file, for errors and reports. Line and Column count from 1.
 type Position struct {
 	File   string
@@ -32,6 +37,7 @@ type Requirement struct {
 	Note       string              // how a doubtful text is read, for people
 	Untestable string              // why it cannot be seen from outside; empty: it can
 	Transports []string            // the transports that it is about; empty: all
+	Extension  string              // the extension that states it, which the core does not depend on; empty: the core
 	Area       string              // the page it is from: basic/lifecycle
 	Pos        Position
 }
@@ -42,6 +48,7 @@ type Exchange struct {
 	Area       string   // the file it is from: basic/lifecycle
 	Needs      []string // capabilities ("tools", "resources.subscribe", "!prompts": not declared) and roles ("failing-tool")
 	Transports []string // empty: all
+	Era        string   // legacy or modern: said at the revisions of that era only; empty: at all
 	When       *Expr    // false: the exchange does not apply (skip)
 	Given      *Expr    // false: this server gives no way to exercise it (untested)
 	Reason     string   // why, for When and Given
@@ -66,7 +73,20 @@ const (
 // Client is what the suite is as a client during an exchange.
 type Client struct {
 	Capabilities map[string]any
-	Answers      map[string]Value // by method of the server's request: the result; {error: ...} answers with an error
+	Answers      map[string]Value // by method of the server's request: the result; {error: ...} answers with an error, null not at all
+}
+
+// CapabilitiesKey is the same text for the same client capabilities, and "" for none: what a server offers to a client may
+// depend on them, and on nothing else of the client's.
+func CapabilitiesKey(capabilities map[string]any) string {
+	if len(capabilities) == 0 {
+		return ""
+	}
+	b, err := json.Marshal(capabilities)
+	if err != nil {
+		return fmt.Sprint(capabilities)
+	}
+	return string(b)
 }
 
 // Verb is what a step does.
@@ -92,26 +112,27 @@ const (
 type Step struct {
 	Number      int // counted from 1 in reading order, nested steps included; Event.Step
 	Verb        Verb
-	Method      string       // request, notify, pages: the JSON-RPC method (may hold ${...})
-	MethodValue Value        // the same as a template
-	Params      Value        // zero: no params member
-	ID          Value        // request: the id to use instead of the session's own
-	IDs         []Value      // raw: wait for replies with these ids
-	Writes      []Value      // raw: one write each; nothing added. A single text is a line: Line is set
-	Line        bool         // raw: the transport ends the text as it ends every message
-	HTTP        *HTTPRequest // http; and extra headers for request, notify, raw, listen
-	Requests    Value        // parallel: a list of {request, params, id}
-	Where       *Expr        // await: over `it`, one message
-	List        *Expr        // each: the items
-	Steps       []*Step      // each: the nested steps
-	Target      string       // close: input | stream; open: the name
-	Bare        bool         // open: without the handshake
-	In          string       // the session's name; empty: the exchange's own
-	As          string       // the name under which later steps and checks see this step's observation
-	When        *Expr        // false: the step is left out
-	Until       string       // "reply" (default), "end": wait until the HTTP answer is over, "event": drop the connection after its first event, or "sent": do not wait
-	TimeoutMS   int          // 0: the run's
-	Malformed   bool         // this step breaks the protocol on purpose: our own messages are not checked
+	Method      string           // request, notify, pages: the JSON-RPC method (may hold ${...})
+	MethodValue Value            // the same as a template
+	Params      Value            // zero: no params member
+	Meta        map[string]Value // request, pages, parallel: put over the `_meta` that the session sends; null leaves a member out
+	ID          Value            // request: the id to use instead of the session's own
+	IDs         []Value          // raw: wait for replies with these ids
+	Writes      []Value          // raw: one write each; nothing added. A single text is a line: Line is set
+	Line        bool             // raw: the transport ends the text as it ends every message
+	HTTP        *HTTPRequest     // http; and extra headers for request, notify, raw, listen
+	Requests    Value            // parallel: a list of {request, params, id}
+	Where       *Expr            // await: over `it`, one message
+	List        *Expr            // each: the items
+	Steps       []*Step          // each: the nested steps
+	Target      string           // close: input | stream | the name (as:) of the step that opened it; open: the name
+	Bare        bool             // open: without the handshake
+	In          string           // the session's name; empty: the exchange's own
+	As          string           // the name under which later steps and checks see this step's observation
+	When        *Expr            // false: the step is left out
+	Until       string           // "reply" (default), "end": wait until the HTTP answer is over, "event": drop the connection after its first event, or "sent": do not wait
+	TimeoutMS   int              // 0: the run's
+	Malformed   bool             // this step breaks the protocol on purpose: our own messages are not checked
 	Checks      []*Check
 	Pos         Position
 }
@@ -142,7 +163,7 @@ type RoleDefinition struct {
 	Kind   string // tool, prompt, resource, template
 	Does   string // what it does, for people
 	Add    string // what to put into litmus.yaml so that it can be exercised
-	Apart  bool   // a call takes long or changes something: the survey does not make it
+	Apart  bool   // a call takes long, changes something or asks the client: the survey does not make it
 	Known  []KnownRole
 	Survey *Expr // picks one from the survey, as an object {name, arguments} or {uri}, or null
 	Shows  *Expr // over {tool, arguments, result} of a call that the survey made: it plays this part

@@ -18,6 +18,18 @@ func Handler(faults []sabotage.Fault) http.Handler {
 	return sabotage.Handler(reference.New(reference.WithFlags(sabotage.Flags(faults))).Handler(), faults)
 }
 
+// ProtectedHandler is the reference server's MCP endpoint, at /, with the faults at its edge, asking for authorization as told,
+// and its metadata documents.
+func ProtectedHandler(faults []sabotage.Fault, a reference.Authorization) http.Handler {
+	a.Path = "/"
+	server := reference.New(reference.WithFlags(sabotage.Flags(faults)))
+	wrap, metadata := server.Protected(a)
+	mux := http.NewServeMux()
+	mux.Handle("/{$}", wrap(server.Handler()))
+	mux.Handle("/.well-known/", metadata)
+	return sabotage.Handler(mux, faults)
+}
+
 // SSEHandler is the reference server's HTTP+SSE with the faults at its edge.
 func SSEHandler(faults []sabotage.Fault) http.Handler {
 	return sabotage.SSEHandler(reference.New(reference.WithFlags(sabotage.Flags(faults))).SSEHandler(), faults)

@@ -13,8 +13,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcp-litmus/mcp-litmus/reference"
 	"github.com/mcp-litmus/mcp-litmus/reference/sabotage"
 	"github.com/mcp-litmus/mcp-litmus/suite"
+	"github.com/mcp-litmus/mcp-litmus/suite/auth"
 	"github.com/mcp-litmus/mcp-litmus/suite/plan"
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
 	"github.com/mcp-litmus/mcp-litmus/suite/transport"
@@ -25,14 +27,21 @@ import (
 type Config struct {
 	Library    *script.Library
 	Faults     []sabotage.Fault
-	Transports []string // stdio, streamable-http and http+sse
+	Transports []string // stdio, streamable-http, http+sse and Protected
 	// Stdio gives the command line of the reference server with the faults, over stdio.
 	Stdio   func(faults ...string) []string
 	Jobs    int           // faults tried side by side; 0: five a processor, since most of it is waiting
 	Timeout time.Duration // of each wait; 0: 10 s
 	Full    bool          // judge everything with every fault at every revision over every transport
 	Done    func(Cell)    // told of each cell, one at a time, in no order
+
+	issuer string // of the tokens for the place Protected
+	tokens map[string]string
 }
+
+// Protected is the place where the reference server asks for authorization over Streamable HTTP: what is about that is judged
+// there, and only there.
+const Protected = transport.StreamableHTTP + "+auth"
 
 // Cell is what one fault (or none) did at one revision over one transport.
 type Cell struct {
@@ -74,6 +83,17 @@ func Matrix(ctx context.Context, cfg Config) (Result, error) {
 	}
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = 10 * time.Second
+	}
+	if slices.Contains(cfg.Transports, Protected) {
+		server, err := auth.Start("")
+		if err != nil {
+			return Result{}, err
+		}
+		defer server.Close()
+		cfg.issuer = server.Issuer()
+		if cfg.tokens, err = server.Tokens(audience, auth.DefaultScope); err != nil {
+			return Result{}, err
+		}
 	}
 	type task struct {
 		fault     *sabotage.Fault
@@ -177,13 +197,13 @@ func check(cfg Config) error {
 }
 
 // judged lists the requirements that exchanges judge at a revision over a transport.
-func judged(lib *script.Library, r script.Revision, transport string) []string {
+func judged(lib *script.Library, r script.Revision, place string) []string {
 	var out []string
 	for _, ex := range lib.Exchanges {
-		if !plan.Concerns(lib, ex, r, transport) {
+		if !concerns(lib, ex, r, place) {
 			continue
 		}
-		for _, q := range plan.InForce(lib, ex, r, transport) {
+		for _, q := range plan.InForce(lib, ex, r, spoken(place)) {
 			if !slices.Contains(out, q.ID) {
 				out = append(out, q.ID)
 			}
@@ -192,12 +212,32 @@ func judged(lib *script.Library, r script.Revision, transport string) []string {
 	return out
 }
 
+// concerns says whether the exchange is judged at the place: those that need authorization where it is asked for, the others
+// elsewhere.
+func concerns(lib *script.Library, ex *script.Exchange, r script.Revision, place string) bool {
+	return slices.Contains(ex.Needs, script.Authorization) == (place == Protected) && plan.Concerns(lib, ex, r, spoken(place))
+}
+
+// spoken is the transport of a place.
+func spoken(place string) string {
+	if place == Protected {
+		return transport.StreamableHTTP
+	}
+	return place
+}
+
+// aboutAuthorization selects what is judged at the place Protected.
+const aboutAuthorization = "basic.authorization"
+
+// audience is whom the tokens for the place Protected are for.
+const audience = "https://reference.litmus.example"
+
 // expectations are the requirements that the fault breaks, by covered revision; revisions without any are left out. A
 // fault that says it breaks nothing is a peculiarity that must not alarm anybody: it is expected to at every revision.
 func expectations(cfg Config, f *sabotage.Fault, transport string) map[script.Revision][]string {
 	out := map[script.Revision][]string{}
 	for _, r := range script.Covered {
-		if f != nil && !f.AppliesTo(edge(transport), string(r)) {
+		if f != nil && (!f.AppliesTo(edge(transport), string(r)) || transport == Protected && len(f.Breaks) == 0) {
 			continue
 		}
 		all := judged(cfg.Library, r, transport)
@@ -222,7 +262,7 @@ func edge(name string) string {
 	if name == transport.InMemory {
 		return transport.Stdio
 	}
-	return name
+	return spoken(name)
 }
 
 // cheapest spares the processes of stdio where lines in memory show the same requirements broken.
@@ -250,6 +290,8 @@ func target(cfg Config, f *sabotage.Fault, name string) suite.Target {
 		return suite.Pipe(servePipe(faults))
 	case transport.HTTPSSE:
 		return suite.SSEHandler(SSEHandler(faults))
+	case Protected:
+		return suite.Handler(ProtectedHandler(faults, reference.Authorization{Issuer: cfg.issuer, Audience: audience, Scope: auth.DefaultScope}))
 	}
 	return suite.Handler(Handler(faults))
 }
@@ -277,12 +319,21 @@ func try(ctx context.Context, cfg Config, f *sabotage.Fault, name string, whole 
 			return
 		}
 		opts = append(opts, suite.Revisions(revisions...), suite.Timeout(cfg.Timeout), suite.Jobs(2))
+		if name == Protected {
+			for kind, token := range cfg.tokens {
+				opts = append(opts, suite.Token(kind, token))
+			}
+		}
 		o, err := suite.Run(ctx, target(cfg, f, name), opts...)
 		for _, r := range revisions {
 			cells = append(cells, cell(f, name, r, o, err, want[script.Revision(r)]))
 		}
 	}
-	run(all)
+	if name == Protected {
+		run(all, suite.Select(aboutAuthorization))
+	} else {
+		run(all)
+	}
 	if f != nil {
 		run(part, suite.Select(strings.Join(f.Breaks, " || ")))
 	}
@@ -291,11 +342,11 @@ func try(ctx context.Context, cfg Config, f *sabotage.Fault, name string, whole 
 
 // ambient says whether some of the requirements are judged by a watch exchange, which sees little unless everything is
 // played: these are tried at the newest revision alone, where that is done anyway.
-func ambient(cfg Config, ids []string, r script.Revision, transport string) bool {
+func ambient(cfg Config, ids []string, r script.Revision, place string) bool {
 	return slices.ContainsFunc(ids, func(id string) bool {
 		return slices.ContainsFunc(cfg.Library.Exchanges, func(ex *script.Exchange) bool {
-			return ex.Watch && plan.Concerns(cfg.Library, ex, r, transport) && slices.ContainsFunc(
-				plan.InForce(cfg.Library, ex, r, transport), func(q *script.Requirement) bool { return q.ID == id })
+			return ex.Watch && concerns(cfg.Library, ex, r, place) && slices.ContainsFunc(
+				plan.InForce(cfg.Library, ex, r, spoken(place)), func(q *script.Requirement) bool { return q.ID == id })
 		})
 	})
 }

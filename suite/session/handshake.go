@@ -34,6 +34,14 @@ func (s *Session) Greet(ctx context.Context) error {
 	return unusable
 }
 
+// Begin does what begins a session of its era: Initialize, or from 2026-07-28 Discover.
+func (s *Session) Begin(ctx context.Context) error {
+	if s.opts.Revision >= wire.Modern {
+		return s.Discover(ctx)
+	}
+	return s.Initialize(ctx)
+}
+
 // Initialize does the handshake of the legacy era: initialize, then notifications/initialized, and over HTTP
 // sets the headers that later requests carry. It returns an error when the server did not answer with a
 // result; that the server chose another revision is no error (see Negotiated).
@@ -73,7 +81,7 @@ func InitializeParams(revision string, capabilities map[string]any) map[string]a
 	return map[string]any{
 		"protocolVersion": revision,
 		"capabilities":    capabilities,
-		"clientInfo":      map[string]any{"name": "mcp-litmus", "version": "1"},
+		"clientInfo":      wire.ClientInfo(),
 	}
 }
 

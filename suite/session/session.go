@@ -17,10 +17,11 @@ import (
 // firstID is the first id that a session gives out itself; exchanges that choose ids keep below it.
 const firstID = 1000
 
-// Answer is what a client says to a request of the server: a result, or an error when Err is set.
+// Answer is what a client says to a request of the server: a result, an error when Err is set, or nothing when Silent is.
 type Answer struct {
 	Result any
 	Err    *Error
+	Silent bool
 }
 
 // Error is the error member of a reply.
@@ -29,14 +30,18 @@ type Error struct {
 	Message string
 }
 
+// Answerer makes up the answer to a request of the server; false leaves it to the defaults: to ping and, as far as the
+// capability was declared, no roots, no sampling and no elicitation, else -32601.
+type Answerer func(method string, params any) (Answer, bool)
+
 // Options of a session.
 type Options struct {
-	Revision     string                                         // the revision to ask for
-	Capabilities map[string]any                                 // the client capabilities to declare
-	Answer       func(method string, params any) (Answer, bool) // nil or false: the defaults (ping, roots/list when declared, else -32601)
-	Timeout      time.Duration                                  // of the handshake
-	Epoch        time.Time                                      // events are timed from here; zero: from now
-	Budget       *Budget                                        // shared by the sessions of a run; nil: one of its own
+	Revision     string         // the revision to ask for
+	Capabilities map[string]any // the client capabilities to declare
+	Answer       Answerer       // nil: the defaults; see AnswerWith
+	Timeout      time.Duration  // of the handshake
+	Epoch        time.Time      // events are timed from here; zero: from now
+	Budget       *Budget        // shared by the sessions of a run; nil: one of its own
 }
 
 // Session is one conversation. Its methods are for one caller at a time; what the server does in between is
@@ -61,6 +66,7 @@ type Session struct {
 	next       int64
 	barriers   int64
 	negotiated string
+	tools      []any // that the server offers, see Mirror
 }
 
 // Open connects to the target without saying anything yet. The error is the transport's.
@@ -82,6 +88,9 @@ func Open(ctx context.Context, target transport.Target, opts Options) (*Session,
 	}
 	s.conn = conn
 	_, s.carried = conn.(transport.Greeter)
+	if opts.Revision >= wire.Modern {
+		conn.SetHeader("Mcp-Protocol-Version", opts.Revision)
+	}
 	return s, nil
 }
 
@@ -117,7 +126,7 @@ func (s *Session) Record(e transcript.Event) {
 	}
 	s.announce()
 	s.mu.Unlock()
-	if reads && m.Kind == wire.KindRequest {
+	if reads && m.Kind == wire.KindRequest && s.opts.Revision < wire.Modern { // a modern client sends no replies
 		go s.answer(m) // a sink must not call back into its connection
 	}
 }
@@ -135,10 +144,8 @@ func (s *Session) noteReplies(m wire.Message) {
 		if has && id != nil {
 			s.replies[wire.IDKey(id)]++
 		}
-		if result, ok := member(m.Value, "result").(map[string]any); ok && s.negotiated == "" {
-			if v, ok := result["protocolVersion"].(string); ok {
-				s.negotiated = v
-			}
+		if s.negotiated == "" {
+			s.negotiated = s.agreed(m.Value)
 		}
 	case wire.KindBatch:
 		for _, item := range m.Value.([]any) {
@@ -147,6 +154,15 @@ func (s *Session) noteReplies(m wire.Message) {
 			}
 		}
 	}
+}
+
+// agreed is the revision that a reply leaves, as the handshake of the session's era does, or "".
+func (s *Session) agreed(reply any) string {
+	if s.opts.Revision >= wire.Modern {
+		return discovered(s.opts.Revision, reply)
+	}
+	v, _ := member(member(reply, "result"), "protocolVersion").(string)
+	return v
 }
 
 func member(v any, name string) any {
@@ -160,19 +176,29 @@ func (s *Session) answer(m wire.Message) {
 	if id == nil {
 		return
 	}
+	s.mu.Lock()
+	answerer := s.opts.Answer
+	s.mu.Unlock()
 	a, ok := Answer{}, false
-	if s.opts.Answer != nil {
-		a, ok = s.opts.Answer(m.Method(), member(m.Value, "params"))
+	if answerer != nil {
+		a, ok = answerer(m.Method(), member(m.Value, "params"))
 	}
 	if !ok {
-		switch {
+		switch declared := s.opts.Capabilities; {
 		case m.Method() == "ping":
 			a = Answer{Result: map[string]any{}}
-		case m.Method() == "roots/list" && s.opts.Capabilities["roots"] != nil:
+		case m.Method() == "roots/list" && declared["roots"] != nil:
 			a = Answer{Result: map[string]any{"roots": []any{}}}
+		case m.Method() == "sampling/createMessage" && declared["sampling"] != nil:
+			a = Answer{Err: &Error{-1, "User rejected sampling request"}}
+		case m.Method() == "elicitation/create" && declared["elicitation"] != nil:
+			a = Answer{Result: map[string]any{"action": "cancel"}}
 		default:
 			a = Answer{Err: &Error{-32601, "Method not found"}}
 		}
+	}
+	if a.Silent {
+		return
 	}
 	data := wire.Result(id, a.Result)
 	if a.Err != nil {
@@ -182,6 +208,13 @@ func (s *Session) answer(m wire.Message) {
 	if s.conn != nil {
 		_, _ = s.conn.Send(context.Background(), transport.Outgoing{Data: data, Note: transcript.Automatic})
 	}
+}
+
+// AnswerWith says how the server's requests are answered from now on; nil: by the defaults.
+func (s *Session) AnswerWith(a Answerer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.opts.Answer = a
 }
 
 // At says which step (and repetition) the events that follow belong to, and records that the step began.
@@ -211,7 +244,7 @@ func (s *Session) Events() []transcript.Event {
 	return s.events[:len(s.events):len(s.events)]
 }
 
-// Negotiated is the revision that the server answered with, or "".
+// Negotiated is the revision that the server answered with, in the modern era one that it supports, or "".
 func (s *Session) Negotiated() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -235,7 +268,7 @@ func (s *Session) NextID() int64 {
 
 // Send hands a message to the server. stream is the number of its HTTP request, 0 on pipes.
 func (s *Session) Send(ctx context.Context, out transport.Outgoing) (stream int, err error) {
-	return s.conn.Send(ctx, out)
+	return s.conn.Send(ctx, s.mirrored(out))
 }
 
 // Carried says whether replies come on another stream than the answers to what asked for them, as over HTTP+SSE.

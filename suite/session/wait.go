@@ -96,6 +96,9 @@ func (s *Session) AwaitReply(ctx context.Context, id any, stream int) error {
 // it gave no event id to resume from.
 // Source: 2025-11-25, Streamable HTTP, "Resumability and Redelivery".
 func (s *Session) resume(ctx context.Context, stream int) (int, error) {
+	if s.opts.Revision >= wire.Modern { // no stream can be resumed any more
+		return 0, nil
+	}
 	last, pause := "", time.Duration(0)
 	for _, e := range s.Events() {
 		if e.Stream != stream || e.Kind != transcript.Receive || e.SSE == nil {
@@ -202,13 +205,14 @@ func (s *Session) AwaitMessage(ctx context.Context, what string, holds func(m wi
 	})
 }
 
-// Barrier sends a ping and waits for its reply: the server has then read everything that was sent before.
+// Barrier sends a ping, from 2026-07-28 a server/discover, and waits for its reply: the server has then read everything
+// that was sent before.
 func (s *Session) Barrier(ctx context.Context) error {
 	s.mu.Lock()
 	s.barriers++
 	id := transcript.BarrierPrefix + strconv.FormatInt(s.barriers, 10)
 	s.mu.Unlock()
-	stream, err := s.Send(ctx, transport.Outgoing{Data: wire.Request(id, "ping", nil)})
+	stream, err := s.Send(ctx, transport.Outgoing{Data: s.Request(id, wire.Ping(s.opts.Revision), nil, nil)})
 	if err != nil {
 		return err
 	}

@@ -35,6 +35,7 @@ const (
 //   - The values of the headers Authorization, Proxy-Authorization, Cookie and Set-Cookie, of those whose names speak of keys,
 //     tokens, secrets or passwords (but for Mcp- headers, which are judged) and of those named by Headers are always replaced;
 //     credentials of 8 bytes or more that these hold are replaced wherever else they appear.
+//   - Tokens of the options are replaced everywhere, too, if they have 8 bytes or more.
 //   - In URLs, user and password are replaced, and the values of query parameters named like token, key, secret, password or
 //     code. In data that is done in http and https URLs only, and for parameters of 8 bytes or more.
 //   - The visible ASCII characters of an Mcp-Session-Id are replaced by a stand-in of the same length, the same for the same id
@@ -109,6 +110,16 @@ func (r *Redactor) Run(run *Run) *Run {
 	o.Allow = nil
 	for _, role := range run.Header.Options.Allow {
 		o.Allow = append(o.Allow, p.role(role))
+	}
+	o.Tokens = nil
+	for kind, token := range run.Header.Options.Tokens {
+		if o.Tokens == nil {
+			o.Tokens = map[string]string{}
+		}
+		if p.on {
+			token = redacted
+		}
+		o.Tokens[valid(kind)] = valid(token)
 	}
 	for _, s := range run.Sessions {
 		session := *s
@@ -190,6 +201,9 @@ func newPass(r *Redactor, run *Run) *pass {
 		}
 	}
 	addURL(run.Header.Target)
+	for _, token := range run.Header.Options.Tokens {
+		add(token)
+	}
 	each(run, func(e *Event) {
 		if e.SSE != nil && e.SSE.Event == "endpoint" {
 			p.addEndpoint(string(e.Data))

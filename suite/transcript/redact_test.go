@@ -15,6 +15,28 @@ import (
 
 const secret = `s3cr"et/välue+1`
 
+func TestTokensOfTheOptionsAreSecrets(t *testing.T) {
+	g := gomega.NewWithT(t)
+	const token = "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJ4In0.c2lnbmF0dXJl"
+	run := &Run{
+		Header: Header{Options: Options{Tokens: map[string]string{"expired": token, "short": "abc"}}, Problems: []string{"refused " + token}},
+		Plays: []*Play{{Events: []Event{
+			{Kind: Send, HTTP: &HTTP{Method: "GET", URL: "http://h/mcp?access_token=" + token, Headers: map[string][]string{"Authorization": {"Bearer " + token}}}},
+			{Kind: Answer, HTTP: &HTTP{Status: 401, Headers: map[string][]string{"X-Echo": {"you sent " + token}}}},
+			{Kind: Receive, Data: []byte(`{"error":{"message":"bad token ` + token + `"}}`)},
+			{Kind: Stderr, Data: []byte("token=" + token)},
+		}}},
+	}
+	out := NewRedactor().Run(run)
+	var file bytes.Buffer
+	g.Expect(Write(&file, out, nil)).To(gomega.Succeed())
+	g.Expect(file.String()).NotTo(gomega.ContainSubstring(token))
+	g.Expect(out.Header.Options.Tokens).To(gomega.Equal(map[string]string{"expired": redacted, "short": redacted}))
+	back, err := Read(&file)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(back.Header.Options.Tokens).To(gomega.Equal(out.Header.Options.Tokens))
+}
+
 func TestSecretsAreRedactedEverywhere(t *testing.T) {
 	g := gomega.NewWithT(t)
 	inJSON, err := json.Marshal(map[string]any{"text": "<" + secret + ">", secret: 1, "nested": `{"k":"s3cr\"et/välue+1"}`})

@@ -22,7 +22,7 @@ const (
 	Closed  Kind = "closed"  // the suite closed the server's standard input
 	Exit    Kind = "exit"    // the server's process ended (Exit)
 	Timeout Kind = "timeout" // a wait of the suite ran out; Note says what was awaited
-	Dropped Kind = "dropped" // a cap of the transport was reached; Note says how much of what came was not kept
+	Dropped Kind = "dropped" // a limit of the transport was reached; Note says what is not kept any more
 	Failure Kind = "failure" // the suite could not do what a step asks (Note): ours or the network's fault
 )
 
@@ -116,6 +116,8 @@ type Options struct {
 	Loopback  bool            `json:"loopback"`            // the target's URL is on this machine
 	Select    string          `json:"select,omitempty"`
 	Timeout   time.Duration   `json:"timeout"`
+	// Tokens for a server that asks for authorization, by kind ("valid", "expired"). The Redactor keeps the kinds alone.
+	Tokens map[string]string `json:"tokens,omitempty"`
 }
 
 // Role says which tool, prompt or resource plays a part, and with which arguments.

@@ -22,6 +22,7 @@ type handler struct {
 	transport string
 
 	mu     sync.Mutex
+	header map[string]string
 	server *http.Server
 	url    *urlTarget
 	ended  chan struct{}
@@ -29,6 +30,12 @@ type handler struct {
 
 func (t *handler) Transport() string { return t.transport }
 func (*handler) Loopback() bool      { return true }
+
+func (t *handler) Authorize(value string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.header = map[string]string{"Authorization": value}
+}
 
 func (t *handler) String() string {
 	t.mu.Lock()
@@ -49,7 +56,7 @@ func (t *handler) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the server in this process cannot listen: %w", err)
 	}
-	u, err := newURL("http://"+listener.Addr().String()+"/", URLOptions{Transport: t.transport})
+	u, err := newURL("http://"+listener.Addr().String()+"/", URLOptions{Transport: t.transport, Header: t.header})
 	if err != nil {
 		listener.Close()
 		return err

@@ -12,13 +12,10 @@ type recorder struct {
 	sink   Sink
 	limits Limits
 
-	mu       sync.Mutex
-	messages int   // Receive events kept
-	bytes    int64 // of messages kept
-	dropped  int   // messages not kept and not reported yet
-	stderr   int64 // bytes of standard error kept
-	cut      bool  // a Dropped event said that standard error is not kept any more
-	sealed   bool  // Close has returned, or is about to
+	mu     sync.Mutex
+	stderr int64 // bytes of standard error kept
+	cut    bool  // a Dropped event said that standard error is not kept any more
+	sealed bool  // Close has returned, or is about to
 }
 
 func (r *recorder) record(event transcript.Event) {
@@ -40,27 +37,11 @@ func (r *recorder) failure(err error) error {
 // will do.
 const keptOfLong = 64 << 10
 
-// receive records a message, if there is room for it.
+// receive records a message.
 func (r *recorder) receive(event transcript.Event) {
 	if event.Size > 0 && len(event.Data) > keptOfLong {
 		event.Data = append([]byte(nil), event.Data[:keptOfLong]...)
 	}
-	size := int64(len(event.Data))
-	if event.SSE != nil {
-		size += int64(len(event.SSE.Event))
-		if event.SSE.ID != nil {
-			size += int64(len(*event.SSE.ID))
-		}
-	}
-	r.mu.Lock()
-	if r.messages >= r.limits.MaxEvents || r.bytes+size > r.limits.MaxBytes {
-		r.dropped++
-		r.mu.Unlock()
-		return
-	}
-	r.messages++
-	r.bytes += size
-	r.mu.Unlock()
 	r.record(event)
 }
 
@@ -82,19 +63,7 @@ func (r *recorder) complain(data []byte) {
 	}
 }
 
-// flush says how many messages were dropped since the last time.
-func (r *recorder) flush() {
-	r.mu.Lock()
-	dropped := r.dropped
-	r.dropped = 0
-	r.mu.Unlock()
-	if dropped > 0 {
-		r.record(transcript.Event{Kind: transcript.Dropped, Note: fmt.Sprintf("flood: %d further messages dropped", dropped)})
-	}
-}
-
 func (r *recorder) seal() {
-	r.flush()
 	r.mu.Lock()
 	r.sealed = true
 	r.mu.Unlock()

@@ -135,7 +135,6 @@ func (c *pipeConn) readOutput(r io.Reader, why func() string) {
 		}
 		c.rec.receive(event)
 	})
-	c.rec.flush()
 	if errors.Is(err, os.ErrClosed) { // we closed it: something else still holds the other end
 		return
 	}

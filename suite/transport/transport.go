@@ -36,6 +36,13 @@ type Switcher interface {
 	Switch(transport string) bool
 }
 
+// Authorizer is a Target that is spoken to over HTTP.
+type Authorizer interface {
+	// Authorize makes later conversations send the header Authorization with every request, unless the target was
+	// made with one. Outgoing.Header overrides it.
+	Authorize(value string)
+}
+
 // Sink takes the events of one conversation. Record is called from several goroutines, for one stream in the order in
 // which things happened. Step, Item and At are for the sink to fill. Send calls it, too: a sink with a lock must not hold that
 // lock while it calls Send, and Record must not call back into the Conn.
@@ -129,8 +136,6 @@ type Process interface {
 type Limits struct {
 	MaxMessage int64         // bytes of one message: 16 MiB. Of a longer one 64 KiB are kept, and Event.Size tells its length
 	MaxStderr  int64         // bytes of standard error that are kept in one conversation: 1 MiB
-	MaxEvents  int           // Receive events that are kept in one conversation: 50,000
-	MaxBytes   int64         // bytes of messages that are kept in one conversation: 256 MiB
 	MaxQueue   int64         // bytes that may wait for a server that does not read: 64 MiB
 	Grace      time.Duration // the time for each step of ending a conversation: 2 s
 }
@@ -141,12 +146,6 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.MaxStderr <= 0 {
 		l.MaxStderr = 1 << 20
-	}
-	if l.MaxEvents <= 0 {
-		l.MaxEvents = 50_000
-	}
-	if l.MaxBytes <= 0 {
-		l.MaxBytes = 256 << 20
 	}
 	if l.MaxQueue <= 0 {
 		l.MaxQueue = 64 << 20

@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -120,6 +121,20 @@ func (t *urlTarget) Switch(transport string) bool {
 	}
 	t.sse.Store(transport == HTTPSSE)
 	return transport == HTTPSSE || transport == StreamableHTTP
+}
+
+func (t *urlTarget) Authorize(value string) {
+	for name := range t.opts.Header {
+		if http.CanonicalHeaderKey(name) == "Authorization" {
+			return
+		}
+	}
+	headers := maps.Clone(t.opts.Header)
+	if headers == nil {
+		headers = map[string]string{}
+	}
+	headers["Authorization"] = value
+	t.opts.Header = headers
 }
 
 func (t *urlTarget) Loopback() bool {

@@ -37,11 +37,22 @@ func (r *Report) Inapplicable() bool {
 	return r.Complete && len(r.Problems) == 0 && len(r.Verdicts) > 0 && n[Skip]+n[Untested] == len(r.Verdicts)
 }
 
-// Broken is the number of different requirements with status s (Fail or Warn) that the baseline does not expect.
+// Broken is the number of different requirements of the core with status s (Fail or Warn) that the baseline does not
+// expect.
 func (r *Report) Broken(s Status) int {
+	return r.broken(func(v *Verdict) bool { return v.Status == s && v.Extension == "" })
+}
+
+// BrokenBeside is the number of different requirements of extensions that failed or warned and that the baseline does
+// not expect: they are reported and do not decide conformance.
+func (r *Report) BrokenBeside() int {
+	return r.broken(func(v *Verdict) bool { return (v.Status == Fail || v.Status == Warn) && v.Extension != "" })
+}
+
+func (r *Report) broken(counts func(*Verdict) bool) int {
 	ids := map[string]bool{}
-	for _, v := range r.Verdicts {
-		if v.Status == s && v.Known == "" {
+	for i, v := range r.Verdicts {
+		if v.Known == "" && counts(&r.Verdicts[i]) {
 			ids[v.Requirement] = true
 		}
 	}
@@ -97,6 +108,9 @@ func (r *Report) qualifiers() []string {
 	var q []string
 	if n := r.Known(); n > 0 {
 		q = append(q, count(n, "known failure", "known failures"))
+	}
+	if n := r.BrokenBeside(); n > 0 {
+		q = append(q, count(n, "requirement of an extension broken, not counted", "requirements of extensions broken, not counted"))
 	}
 	if n := len(r.Baseline); n > 0 {
 		q = append(q, "the baseline is out of date")

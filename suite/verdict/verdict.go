@@ -26,13 +26,14 @@ type Verdict struct {
 	Revision    string        `json:"revision"`
 	Transport   string        `json:"transport"` // stdio, streamable-http, http+sse or in-memory
 	Status      Status        `json:"status"`
-	Reason      string        `json:"reason"`             // one sentence; empty for a pass
-	Text        string        `json:"text"`               // the requirement in words
-	Spec        string        `json:"spec"`               // the URL of the section
-	Note        string        `json:"note,omitempty"`     // how a doubtful text is read
-	Evidence    *Evidence     `json:"evidence,omitempty"` // for fail, warn, note and error
-	Known       string        `json:"known,omitempty"`    // for fail and warn: why the baseline expects it; then it does not count
-	Duration    time.Duration `json:"duration"`           // that the exchange took; seconds in JSON
+	Reason      string        `json:"reason"`              // one sentence; empty for a pass
+	Text        string        `json:"text"`                // the requirement in words
+	Spec        string        `json:"spec"`                // the URL of the section
+	Note        string        `json:"note,omitempty"`      // how a doubtful text is read
+	Evidence    *Evidence     `json:"evidence,omitempty"`  // for fail, warn, note and error
+	Extension   string        `json:"extension,omitempty"` // the extension that states the requirement: then it does not count
+	Known       string        `json:"known,omitempty"`     // for fail and warn: why the baseline expects it; then it does not count
+	Duration    time.Duration `json:"duration"`            // that the exchange took; seconds in JSON
 }
 
 // Evidence shows why a verdict is what it is.
