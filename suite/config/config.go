@@ -80,6 +80,7 @@ func (t *Target) Environ() []string {
 type Reports struct {
 	JUnit      string
 	JSON       string
+	HTML       string
 	Transcript string
 }
 
@@ -137,6 +138,7 @@ func (c *Config) read(r *reader, root *value) {
 			r.fields(v, "reports",
 				field{"junit", func(v *value) { c.Reports.JUnit = r.path(v, "reports: junit") }},
 				field{"json", func(v *value) { c.Reports.JSON = r.path(v, "reports: json") }},
+				field{"html", func(v *value) { c.Reports.HTML = r.path(v, "reports: html") }},
 				field{"transcript", func(v *value) { c.Reports.Transcript = r.path(v, "reports: transcript") }})
 		}},
 		field{"exchanges", func(v *value) {
