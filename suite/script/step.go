@@ -23,7 +23,7 @@ type stepReader struct {
 var verbs = map[Verb][]string{
 	Request:  {"params", "meta", "id", "headers", "until", "malformed"},
 	Notify:   {"params", "headers", "malformed"},
-	Raw:      {"ids", "headers", "until", "malformed"},
+	Raw:      {"ids", "headers", "malformed"},
 	HTTP:     {"headers", "until", "malformed"},
 	Pages:    {"params", "meta"},
 	Listen:   {"headers"},
