@@ -318,13 +318,16 @@ func target(cfg Config, f *sabotage.Fault, name string) suite.Target {
 }
 
 // try runs the suite with one fault over one transport: at each revision at which the fault breaks something. With whole,
-// everything is judged at the newest of them (with cfg.Full, or without a fault, at all), at the others what the
-// fault breaks; what is seen only where everything is played is not tried at these.
+// everything is judged at the newest of them (with cfg.Full, or without a fault, at all); what the fault breaks is judged at
+// the oldest, too, and at the newest of each era: there windows end that end too early or too late. What is seen only where
+// everything is played is not tried at these.
 func try(ctx context.Context, cfg Config, f *sabotage.Fault, name string, whole bool) []Cell {
 	want := expectations(cfg, f, name)
 	var all, part []string
-	for _, r := range slices.Backward(script.Covered) {
-		if _, ok := want[r]; !ok {
+	asked := slices.DeleteFunc(slices.Clone(script.Covered), func(r script.Revision) bool { _, ok := want[r]; return !ok })
+	for i, r := range slices.Backward(asked) {
+		newest := i == len(asked)-1 || asked[i+1].Era() != r.Era()
+		if f != nil && !cfg.Full && i > 0 && !newest {
 			continue
 		}
 		switch ambient := f != nil && ambient(cfg, want[r], r, name); {
