@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
 	"github.com/mcp-litmus/mcp-litmus/suite/verdict"
+	"github.com/mcp-litmus/mcp-litmus/suite/wire"
 )
 
 // SpecificationURL is where revision r states the requirement, or "".
@@ -230,7 +231,7 @@ func (j *judge) item(item plan.Item) []verdict.Verdict {
 // stretches gathers all that happened at the pair, for watch exchanges.
 func (j *judge) stretches() []observe.Stretch {
 	var out []observe.Stretch
-	carried := j.pair.Transport == "http+sse"
+	carried := j.pair.Transport == wire.HTTPSSE
 	for _, s := range j.run.Sessions {
 		if s.Revision == string(j.pair.Revision) && s.Transport == j.pair.Transport {
 			out = append(out, observe.Stretch{Session: s.Number, Of: s.Exchange, As: s.Name, Negotiated: s.Negotiated, Carried: carried, Events: s.Events})

@@ -53,6 +53,7 @@ type Cell struct {
 	Collateral []string // requirements that broke although the fault does not say so, with the reason
 	Untested   []string // without a fault: requirements that the reference server gave no way to exercise
 	Problem    string   // why the run could not be made
+	Retried    string   // what went wrong at the first try, among others; this is the second, alone
 }
 
 // OK says whether the cell is as it should be.
@@ -156,12 +157,32 @@ func Matrix(ctx context.Context, cfg Config) (Result, error) {
 	close(queue)
 	workers.Wait()
 	for _, i := range again {
+		first := results[i]
 		results[i] = try(ctx, cfg, tasks[i].fault, tasks[i].transport, tasks[i].whole)
+		retried(results[i], first)
 		tell(results[i])
 	}
 	r := Result{Cells: slices.Concat(results...), Untried: untried}
 	r.Unkilled = unkilled(cfg, r.Cells)
 	return r, ctx.Err()
+}
+
+// retried notes in the cells of a second try what was wrong with them at the first.
+func retried(second, first []Cell) {
+	for i := range second {
+		for _, c := range first {
+			if c.Revision == second[i].Revision && !c.OK() {
+				second[i].Retried = strings.Join(slices.Concat(nonEmpty(c.Problem), c.Missing, c.Collateral, c.Untested), "; ")
+			}
+		}
+	}
+}
+
+func nonEmpty(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return []string{s}
 }
 
 func wrong(cells []Cell) bool {
