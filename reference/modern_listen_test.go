@@ -142,7 +142,7 @@ func TestSubscriptionsEndWhenTheProcessIsToldTo(t *testing.T) {
 
 func TestIgnoredCancellationsEndSubscriptions(t *testing.T) {
 	g := gomega.NewWithT(t)
-	c := dialStdio(t, with(FlagIgnoreCancellation))
+	c := dialStdio(t, WithFlags(map[string]bool{FlagIgnoreCancellation: true}))
 	c.write(`{"jsonrpc":"2.0","id":"s","method":"subscriptions/listen","params":` + string(encode(withMeta(object{"notifications": object{}}, object{}))) + `}`)
 	g.Expect(c.read()["method"]).To(gomega.Equal("notifications/subscriptions/acknowledged"))
 	c.notify("notifications/cancelled", object{"requestId": "s"})
