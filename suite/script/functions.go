@@ -29,21 +29,22 @@ var plainFunctions = map[string]struct {
 	result *cel.Type
 	of     func(any) (any, error)
 }{
-	"unique":         {cel.BoolType, unique},
-	"ascending":      {cel.BoolType, ascending},
-	"isInteger":      {cel.BoolType, func(v any) (any, error) { return isInteger(v), nil }},
-	"isURI":          {cel.BoolType, ofText(isURI)},
-	"isURITemplate":  {cel.BoolType, ofText(isURITemplate)},
-	"isBase64":       {cel.BoolType, ofText(isBase64)},
-	"isTimestamp":    {cel.BoolType, ofText(isTimestamp)},
-	"isVisibleASCII": {cel.BoolType, ofText(isVisibleASCII)},
-	"isMetaKey":      {cel.BoolType, ofText(isMetaKey)},
-	"range":          {cel.ListType(cel.IntType), rangeOf},
-	"json":           {cel.DynType, parseJSON},
-	"keys":           {cel.ListType(cel.StringType), keysOf},
-	"values":         {cel.ListType(cel.DynType), valuesOf},
-	"challenges":     {cel.ListType(cel.DynType), challengesOf},
-	"uri":            {cel.MapType(cel.StringType, cel.DynType), partsOfURI},
+	"unique":            {cel.BoolType, unique},
+	"ascending":         {cel.BoolType, ascending},
+	"isInteger":         {cel.BoolType, func(v any) (any, error) { return isInteger(v), nil }},
+	"isURI":             {cel.BoolType, ofText(isURI)},
+	"isURITemplate":     {cel.BoolType, ofText(isURITemplate)},
+	"isBase64":          {cel.BoolType, ofText(isBase64)},
+	"isTimestamp":       {cel.BoolType, ofText(isTimestamp)},
+	"isVisibleASCII":    {cel.BoolType, ofText(isVisibleASCII)},
+	"isMetaKey":         {cel.BoolType, ofText(isMetaKey)},
+	"range":             {cel.ListType(cel.IntType), rangeOf},
+	"json":              {cel.DynType, parseJSON},
+	"keys":              {cel.ListType(cel.StringType), keysOf},
+	"values":            {cel.ListType(cel.DynType), valuesOf},
+	"challenges":        {cel.ListType(cel.DynType), challengesOf},
+	"headerAnnotations": {cel.ListType(cel.DynType), headerAnnotations},
+	"uri":               {cel.MapType(cel.StringType, cel.DynType), partsOfURI},
 }
 
 func functionNames() []string {
