@@ -1,6 +1,8 @@
 package script
 
 import (
+	"encoding/base64"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -71,3 +73,12 @@ func typesOf(schema map[string]any) []any {
 }
 
 func escapePointer(s string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(s) }
+
+// base64Of is the base64 of a text's UTF-8, standard alphabet, padded.
+func base64Of(v any) (any, error) {
+	text, ok := v.(string)
+	if !ok {
+		return nil, fmt.Errorf("base64: needs a text, not %s", jsonCut(v, 80))
+	}
+	return base64.StdEncoding.EncodeToString([]byte(text)), nil
+}

@@ -43,3 +43,10 @@ func TestHeaderAnnotations(t *testing.T) {
 		g.Expect(headerAnnotations(v)).To(gomega.BeEmpty())
 	}
 }
+
+func TestBase64(t *testing.T) {
+	g := gomega.NewWithT(t)
+	g.Expect(base64Of("Hello, 世界")).To(gomega.Equal("SGVsbG8sIOS4lueVjA=="))
+	_, err := base64Of(5)
+	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("needs a text")))
+}

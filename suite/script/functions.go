@@ -35,6 +35,7 @@ var plainFunctions = map[string]struct {
 	"isURI":             {cel.BoolType, ofText(isURI)},
 	"isURITemplate":     {cel.BoolType, ofText(isURITemplate)},
 	"isBase64":          {cel.BoolType, ofText(isBase64)},
+	"base64":            {cel.StringType, base64Of},
 	"isTimestamp":       {cel.BoolType, ofText(isTimestamp)},
 	"isVisibleASCII":    {cel.BoolType, ofText(isVisibleASCII)},
 	"isMetaKey":         {cel.BoolType, ofText(isMetaKey)},
