@@ -35,6 +35,7 @@ var plainFunctions = map[string]struct {
 	"isURI":          {cel.BoolType, ofText(isURI)},
 	"isURITemplate":  {cel.BoolType, ofText(isURITemplate)},
 	"isBase64":       {cel.BoolType, ofText(isBase64)},
+	"base64":         {cel.StringType, base64Of},
 	"isTimestamp":    {cel.BoolType, ofText(isTimestamp)},
 	"isVisibleASCII": {cel.BoolType, ofText(isVisibleASCII)},
 	"isMetaKey":      {cel.BoolType, ofText(isMetaKey)},
@@ -43,6 +44,7 @@ var plainFunctions = map[string]struct {
 	"keys":           {cel.ListType(cel.StringType), keysOf},
 	"values":         {cel.ListType(cel.DynType), valuesOf},
 	"challenges":     {cel.ListType(cel.DynType), challengesOf},
+	"mirrored":       {cel.ListType(cel.DynType), headerAnnotations},
 	"uri":            {cel.MapType(cel.StringType, cel.DynType), partsOfURI},
 }
 

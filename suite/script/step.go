@@ -209,7 +209,9 @@ func (s *stepReader) step(n *node) *Step {
 	if id := n.get("id"); id != nil {
 		st.ID = template(id, sc, s.mistakes)
 	}
-	if h := s.values(n.get("headers"), "headers", sc); h != nil {
+	if h := n.get("headers"); st.Verb == Request && h != nil && h.kind == scalarNode && !h.isNull() {
+		st.HTTP = &HTTPRequest{HeaderMap: template(h, sc, s.mistakes)}
+	} else if h := s.values(h, "headers", sc); h != nil {
 		st.HTTP = &HTTPRequest{Headers: h}
 	}
 	if verb != Each {

@@ -139,11 +139,12 @@ type Step struct {
 
 // HTTPRequest is what an http step sends. A header whose value is null is left out.
 type HTTPRequest struct {
-	Method  Value
-	Path    Value
-	Headers map[string]Value
-	Body    Value
-	Host    Value
+	Method    Value
+	Path      Value
+	Headers   map[string]Value
+	HeaderMap Value // instead of Headers, where the names are computed, too: comes out as a map
+	Body      Value
+	Host      Value
 }
 
 // Check ties a requirement to what must hold.
