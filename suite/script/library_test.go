@@ -152,6 +152,7 @@ func TestTheSurveyFillsRoles(t *testing.T) {
 			call("typed", map[string]any{"type": "object", "required": []any{"a"}, "properties": map[string]any{"a": map[string]any{"type": "string"}}}, nil),
 			call("free", map[string]any{"type": "object"}, nil),
 			call("structured", map[string]any{"type": "object", "required": []any{"x"}}, map[string]any{"outputSchema": map[string]any{"type": "object"}}),
+			call("composed", map[string]any{"type": "object", "properties": map[string]any{"b": true}, "anyOf": []any{map[string]any{"required": []any{"b"}}}}, nil),
 		},
 		"taskable": []any{
 			call("sometimes", map[string]any{"type": "object"}, map[string]any{"execution": map[string]any{"taskSupport": "optional"}}),
@@ -169,7 +170,7 @@ func TestTheSurveyFillsRoles(t *testing.T) {
 		},
 	}
 	want := map[string]string{
-		"typed-tool": "typed", "argument-free-tool": "free", "structured-tool": "structured", "text-resource": "a:text",
+		"typed-tool": "typed", "argument-free-tool": "free", "structured-tool": "structured", "composed-tool": "composed", "text-resource": "a:text",
 		"binary-resource": "a:bin", "any-resource": "a:bin", "plain-prompt": "without", "argument-prompt": "with",
 		"template-resource": "test://template/123/data", "task-tool": "sometimes", "task-only-tool": "always",
 	}
