@@ -164,7 +164,7 @@ func (c *console) table(run verdict.Run) {
 		name = min(name, max(c.o.Width-47, 16))
 	}
 	row := func(label string, cell func(verdict.Status) string, st func(verdict.Status, style) style) {
-		label = fit(label, name)
+		label = fitArea(label, name)
 		fmt.Fprint(c.w, "  ", label, strings.Repeat(" ", name-columns(label)))
 		for _, col := range tableColumns {
 			text := cell(col.status)
@@ -216,7 +216,7 @@ func (c *console) extensions() {
 		}
 	}
 	for _, name := range names {
-		c.findings("Extension "+printable(name), "; reported, and never counted", func(v *verdict.Verdict) bool {
+		c.findings("Extension "+printable(name), ", not counted", func(v *verdict.Verdict) bool {
 			return v.Extension == name && (v.Status == verdict.Fail || v.Status == verdict.Warn || v.Status == verdict.Error)
 		})
 	}

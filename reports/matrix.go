@@ -57,16 +57,21 @@ func (c *console) matrix(transport string, revisions []string) {
 			n.judged++
 		}
 	}
+	slices.Sort(areas) // as in the catalogue, whichever revision they appeared at first
+	slices.Sort(beside)
 	name := columns("area")
 	for _, a := range slices.Concat(areas, beside) {
 		name = max(name, columns(printable(a)))
 	}
-	const wide = 12 // of a revision and the space before it
+	wide := 12 // of a revision and the space before it
 	if c.o.Width > 0 {
+		if 2+name+wide*len(revisions) > c.o.Width {
+			wide = 11
+		}
 		name = min(name, max(c.o.Width-2-wide*len(revisions), 16))
 	}
 	row := func(label string, text func(revision string) (string, style)) {
-		label = fit(printable(label), name)
+		label = fitArea(printable(label), name)
 		fmt.Fprint(c.w, "  ", label, strings.Repeat(" ", name-columns(label)))
 		for _, r := range revisions {
 			s, st := text(r)
