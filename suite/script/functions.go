@@ -17,6 +17,7 @@ import (
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 
+	"github.com/mcp-litmus/mcp-litmus/suite/sample"
 	"github.com/mcp-litmus/mcp-litmus/suite/schema"
 )
 
@@ -41,6 +42,7 @@ var plainFunctions = map[string]struct {
 	"isMetaKey":      {cel.BoolType, ofText(isMetaKey)},
 	"range":          {cel.ListType(cel.IntType), rangeOf},
 	"json":           {cel.DynType, parseJSON},
+	"sample":         {cel.DynType, sampleOf},
 	"keys":           {cel.ListType(cel.StringType), keysOf},
 	"values":         {cel.ListType(cel.DynType), valuesOf},
 	"challenges":     {cel.ListType(cel.DynType), challengesOf},
@@ -312,6 +314,14 @@ func numbers(v any) any {
 		}
 	}
 	return v
+}
+
+func sampleOf(v any) (any, error) {
+	o, err := sample.Object(v)
+	if err != nil {
+		return nil, fmt.Errorf("no sample can be made: %w", err)
+	}
+	return o, nil
 }
 
 func keysOf(v any) (any, error) {
