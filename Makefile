@@ -1,7 +1,7 @@
 # `make help` lists the targets.
 GO ?= go
 
-.PHONY: help build test race lint selftest interop peer bench fuzz cross check
+.PHONY: help build test race lint selftest interop peer bench fuzz browser axe cross check
 
 help: ## Say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,6 +38,12 @@ fuzz: ## Fuzz each fuzz test for a short while
 		for f in $$(grep -h -o '^func Fuzz[A-Za-z]*' $$p/*_test.go | sed 's/func //'); do \
 			echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 10s $$p || exit 1; \
 		done; done
+
+axe: ## Fetch axe-core for the browser test of the HTML report (needs npm)
+	cd reports/testdata/axe && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+
+browser: axe ## The HTML report in headless Chromium (needs Chromium and npm)
+	MCP_LITMUS_BROWSER=$${MCP_LITMUS_BROWSER:-chromium} $(GO) test -count=1 -run 'Browser' ./reports
 
 cross: ## Build for Linux, macOS and Windows
 	@for target in darwin/arm64 windows/amd64; do \

@@ -37,6 +37,7 @@ var requires = map[string]object{
 	"test_elicitation_url":              {"elicitation": object{"url": object{}}},
 	"test_list_roots":                   {"roots": object{}},
 	"test_missing_capability":           {"sampling": object{}},
+	"test_streaming_elicitation":        {"elicitation": object{"form": object{}}}, // before the stream begins with 200
 	"confirm_delete":                    {"elicitation": object{"form": object{}}},
 	"multi_input":                       {"elicitation": object{"form": object{}}},
 }

@@ -173,9 +173,17 @@ func wireFacts(lines []verdict.Line, l limits) []fact {
 		case "received":
 			label = receivedMark
 		}
-		out = append(out, fact{label, fmt.Sprintf("%.3fs %s", line.At.Seconds(), excerpt(line.Text, l.text))})
+		out = append(out, fact{label, fmt.Sprintf("%.3fs %s", line.At.Seconds(), excerpt(lineText(line), l.text))})
 	}
 	return out
+}
+
+// lineText is the line with what it came as before it: "stderr: …", "event message: …".
+func lineText(l verdict.Line) string {
+	if l.About == "" {
+		return l.Text
+	}
+	return l.About + ": " + l.Text
 }
 
 // Evidence writes what one verdict rests on, as plain text of several lines: the requirement, why, the check with

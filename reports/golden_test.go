@@ -21,6 +21,7 @@ func TestGolden(t *testing.T) {
 		{"console.txt", func(b *bytes.Buffer) error { Console(b, sample(), ConsoleOptions{Width: 80}); return nil }},
 		{"console-verbose.txt", func(b *bytes.Buffer) error { Console(b, sample(), ConsoleOptions{Verbose: true}); return nil }},
 		{"report.json", func(b *bytes.Buffer) error { return JSON(b, sample()) }},
+		{"report.html", func(b *bytes.Buffer) error { return HTML(b, sample(), false) }},
 		{"junit.xml", func(b *bytes.Buffer) error { return JUnit(b, sample(), false) }},
 		{"junit-strict.xml", func(b *bytes.Buffer) error { return JUnit(b, sample(), true) }},
 	} {

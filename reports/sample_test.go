@@ -98,7 +98,7 @@ func unknownTool(exchange string) verdict.Verdict {
 			Wire: []verdict.Line{
 				{At: 120 * time.Millisecond, Direction: "sent", Text: `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"litmus-absent","arguments":{}}}`},
 				{At: 124 * time.Millisecond, Direction: "received", Text: `{"jsonrpc":"2.0","id":4,"error":{"code":-32601,"message":"` + strings.Repeat("no such tool ", 60) + `"}}`},
-				{At: 125 * time.Millisecond, Text: "stderr: \x1b[31mERROR\x1b[0m unknown tool\r\n\a"},
+				{At: 125 * time.Millisecond, About: verdict.Stderr, Text: "\x1b[31mERROR\x1b[0m unknown tool\r\n\a"},
 			},
 		},
 	}
@@ -113,8 +113,14 @@ func foreignOrigin() verdict.Verdict {
 			Expression: "http.status == 403", Position: "basic/transports.yaml:80:9",
 			Parts: []verdict.Part{{Source: "http.status", Value: "200"}},
 			Wire: []verdict.Line{
-				{At: time.Second, Direction: "sent", Text: "POST /mcp Origin: https://evil.example"},
-				{At: time.Second + 3*time.Millisecond, Direction: "received", Text: "200 OK Content-Type: text/event-stream"},
+				{At: time.Second, Direction: "sent", Stream: 4, Text: "POST /mcp Origin: https://evil.example", HTTP: &verdict.HTTP{
+					Method: "POST", URL: "http://127.0.0.1:3000/mcp", Headers: map[string]string{"Origin": "https://evil.example", "Content-Type": "application/json"},
+				}},
+				{At: time.Second, Direction: "sent", Stream: 4, Text: `{"jsonrpc":"2.0","id":7,"method":"ping"}`},
+				{At: time.Second + 3*time.Millisecond, Direction: "received", Stream: 4, Text: "200 OK Content-Type: text/event-stream", HTTP: &verdict.HTTP{
+					Status: 200, Headers: map[string]string{"Content-Type": "text/event-stream"},
+				}},
+				{At: time.Second + 4*time.Millisecond, Direction: "received", Stream: 4, About: `event message id="1"`, Text: `{"jsonrpc":"2.0","id":7,"result":{}}`},
 			},
 		},
 	}

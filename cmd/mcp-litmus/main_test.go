@@ -128,7 +128,8 @@ func TestExitCodes(t *testing.T) {
 
 func TestReportsAndJudgingAgain(t *testing.T) {
 	dir := t.TempDir()
-	_, stderr, code := litmus(t, dir, "run", "--select", "lifecycle || tools", "--junit", "out/junit.xml", "--json", "out/report.json", "--transcript", "out/run.jsonl")
+	_, stderr, code := litmus(t, dir, "run", "--select", "lifecycle || tools", "--junit", "out/junit.xml", "--json", "out/report.json",
+		"--html", "out/report.html", "--transcript", "out/run.jsonl")
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
@@ -158,11 +159,14 @@ func TestReportsAndJudgingAgain(t *testing.T) {
 			t.Errorf("the verdicts lack %q", name)
 		}
 	}
-	if _, stderr, code = litmus(t, dir, "judge", "out/run.jsonl", "--json", "out/again.json"); code != 0 {
+	if _, stderr, code = litmus(t, dir, "judge", "out/run.jsonl", "--json", "out/again.json", "--html", "out/again.html"); code != 0 {
 		t.Fatalf("judged again: exit code %d: %s", code, stderr)
 	}
 	if !bytes.Equal(read(t, dir, "out/report.json"), read(t, dir, "out/again.json")) {
 		t.Error("judged again, the JSON report differs")
+	}
+	if page := read(t, dir, "out/report.html"); !bytes.HasPrefix(page, []byte("<!DOCTYPE html>")) || !bytes.Equal(page, read(t, dir, "out/again.html")) {
+		t.Error("judged again, the HTML report differs, or it is none")
 	}
 }
 
@@ -174,13 +178,13 @@ func TestASecretIsNowhereInTheReports(t *testing.T) {
 	dir := t.TempDir()
 	const secret = "hunter2-hunter2"
 	stdout, stderr, _ := litmus(t, dir, "run", "-v", "--select", "lifecycle", "--env", "TOKEN="+secret, "--header", "X-Key: "+secret,
-		"--junit", "junit.xml", "--json", "report.json", "--transcript", "run.jsonl",
+		"--junit", "junit.xml", "--json", "report.json", "--html", "report.html", "--transcript", "run.jsonl",
 		"--", "sh", "-c", "echo $TOKEN >&2; exec "+self+" "+referenceCommand)
 	if !strings.Contains(string(read(t, dir, "run.jsonl")), "[redacted]") {
 		t.Error("the transcript shows nothing redacted: the test tests nothing")
 	}
 	all := stdout + stderr
-	for _, name := range []string{"junit.xml", "report.json", "run.jsonl"} {
+	for _, name := range []string{"junit.xml", "report.json", "report.html", "run.jsonl"} {
 		all += string(read(t, dir, name))
 	}
 	if strings.Contains(all, secret) {

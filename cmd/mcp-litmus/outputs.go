@@ -16,15 +16,16 @@ import (
 
 // outputs are the flags that say what is written where.
 type outputs struct {
-	junit, json, transcript string
-	verbose, quiet          bool
-	noColor                 bool
-	silent                  bool // no report on the terminal
+	junit, json, html, transcript string
+	verbose, quiet                bool
+	noColor                       bool
+	silent                        bool // no report on the terminal
 }
 
 func (o *outputs) register(f *pflag.FlagSet) {
 	f.StringVar(&o.junit, "junit", "", "write the verdicts to `FILE` as JUnit XML")
 	f.StringVar(&o.json, "json", "", "write the verdicts to `FILE` as JSON")
+	f.StringVar(&o.html, "html", "", "write the verdicts to `FILE` as one page for a browser, with the conversations behind them")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "tell of passes and skips, too, and all of the evidence")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "tell on the terminal only what went wrong, and the outcome")
 	f.BoolVar(&o.noColor, "no-color", false, "no colours (as with the environment variable NO_COLOR)")
@@ -35,7 +36,7 @@ func (o *outputs) fill(r config.Reports) {
 	for _, p := range []struct {
 		flag *string
 		file string
-	}{{&o.junit, r.JUnit}, {&o.json, r.JSON}, {&o.transcript, r.Transcript}} {
+	}{{&o.junit, r.JUnit}, {&o.json, r.JSON}, {&o.html, r.HTML}, {&o.transcript, r.Transcript}} {
 		if *p.flag == "" {
 			*p.flag = p.file
 		}
@@ -44,7 +45,7 @@ func (o *outputs) fill(r config.Reports) {
 
 // check finds files that cannot be written before anything is run for them.
 func (o *outputs) check() error {
-	for _, name := range []string{o.junit, o.json, o.transcript} {
+	for _, name := range []string{o.junit, o.json, o.html, o.transcript} {
 		if name == "" || name == "-" {
 			continue
 		}
@@ -65,7 +66,7 @@ func (o *outputs) check() error {
 // write writes every report. A file named - is standard output; then the console report goes to standard error.
 func (o *outputs) write(out *suite.Outcome) error {
 	screen := os.Stdout
-	for _, name := range []string{o.junit, o.json, o.transcript} {
+	for _, name := range []string{o.junit, o.json, o.html, o.transcript} {
 		if name == "-" {
 			screen = os.Stderr
 		}
@@ -82,6 +83,7 @@ func (o *outputs) write(out *suite.Outcome) error {
 	}{
 		{o.junit, func(w io.Writer) error { return reports.JUnit(w, out.Report, out.Strict) }},
 		{o.json, func(w io.Writer) error { return reports.JSON(w, out.Report) }},
+		{o.html, func(w io.Writer) error { return reports.HTML(w, out.Report, out.Strict) }},
 		{o.transcript, func(w io.Writer) error { return transcript.Write(w, out.Transcript, nil) }},
 	} {
 		if err := writeFile(f.name, f.write); err != nil && first == nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
+	"github.com/mcp-litmus/mcp-litmus/suite/wire"
 )
 
 // Schema is the JSON Schema (draft-07) of litmus.yaml.
@@ -65,7 +66,7 @@ type Target struct {
 }
 
 // URLTransports are what Target.Transport can be; auto finds out what the URL speaks.
-var URLTransports = []string{"auto", "streamable-http", "http+sse"}
+var URLTransports = []string{"auto", wire.StreamableHTTP, wire.HTTPSSE}
 
 // Environ is Env as NAME=value, in order of the names.
 func (t *Target) Environ() []string {
@@ -80,6 +81,7 @@ func (t *Target) Environ() []string {
 type Reports struct {
 	JUnit      string
 	JSON       string
+	HTML       string
 	Transcript string
 }
 
@@ -137,6 +139,7 @@ func (c *Config) read(r *reader, root *value) {
 			r.fields(v, "reports",
 				field{"junit", func(v *value) { c.Reports.JUnit = r.path(v, "reports: junit") }},
 				field{"json", func(v *value) { c.Reports.JSON = r.path(v, "reports: json") }},
+				field{"html", func(v *value) { c.Reports.HTML = r.path(v, "reports: html") }},
 				field{"transcript", func(v *value) { c.Reports.Transcript = r.path(v, "reports: transcript") }})
 		}},
 		field{"exchanges", func(v *value) {

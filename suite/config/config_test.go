@@ -44,7 +44,7 @@ select: "tools && MUST"
 strict: ${STRICT:-true}
 baseline:
   - {requirement: "tools.*", revision: , transport: stdio, reason: "issue 42"}
-reports: {junit: out/junit.xml, json: out/report.json, transcript: /abs/run.jsonl}
+reports: {junit: out/junit.xml, json: out/report.json, html: out/report.html, transcript: /abs/run.jsonl}
 exchanges: [dir, /abs]
 `
 
@@ -82,7 +82,7 @@ func TestEverything(t *testing.T) {
 		Select:   "tools && MUST",
 		Strict:   true,
 		Baseline: Baseline{{Requirement: "tools.*", Transport: "stdio", Reason: "issue 42", Pos: script.Position{File: path, Line: 24, Column: 5}}},
-		Reports: Reports{JUnit: filepath.Join(dir, "out", "junit.xml"), JSON: filepath.Join(dir, "out", "report.json"),
+		Reports: Reports{JUnit: filepath.Join(dir, "out", "junit.xml"), JSON: filepath.Join(dir, "out", "report.json"), HTML: filepath.Join(dir, "out", "report.html"),
 			Transcript: abs + "/run.jsonl"},
 		Exchanges: []string{filepath.Join(dir, "dir"), abs},
 		Secrets:   []string{"/home/me", "Bearer t0ps3cret", "in-the-file", "t0ps3cret"},
@@ -103,7 +103,7 @@ func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"targt: {}", `litmus.yaml:1:1: litmus.yaml has no key "targt"; did you mean "target"?`},
 		{"target:\n  url: x\n  comand: [a]", `litmus.yaml:3:3: target has no key "comand"; did you mean "command"?`},
-		{"reports: {html: x}", `1:11: reports has no key "html"; there are junit, json, transcript`},
+		{"reports: {pdf: x}", `1:11: reports has no key "pdf"; there are junit, json, html, transcript`},
 		{"target: {command: node server.js}", `1:19: target: command is a list, as in [node, server.js]`},
 		{"target: {command: []}", "1:19: target: command names no program"},
 		{"target: {url: 127.0.0.1:3000}", "1:15: target: url is not a whole http or https URL"},
@@ -261,7 +261,7 @@ func TestSchemaAgreesWithTheReader(t *testing.T) {
 	for _, text := range []string{
 		"targt: {}", "target: {command: node}", "target: {command: []}", "target: {x: 1}", "revisions: [2025-11-26]", "timeout: 10", "jobs: 0",
 		"call-tools: some", "allow: [{arguments: {}}]", "roles: {r: {name: a, uri: b}}", "roles: {r: {}}", "baseline: [{requirement: a}]",
-		"baseline: [{requirement: a, reason: b, transport: http}]", "reports: {html: x}", "strict: 1", "exchanges: dir", "[]",
+		"baseline: [{requirement: a, reason: b, transport: http}]", "reports: {pdf: x}", "strict: 1", "exchanges: dir", "[]",
 	} {
 		_, err := read("litmus.yaml", []byte(text), env(nil))
 		g.Expect(err).To(gomega.HaveOccurred(), text)

@@ -3,6 +3,7 @@ package judge
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -16,64 +17,104 @@ const (
 	mostLines   = 40   // lines of a verdict's evidence
 )
 
-// headersShown are the HTTP headers that evidence shows.
+// headersShown are the HTTP headers that the text of an HTTP line shows; the structured form has all of them.
 var headersShown = []string{
 	"Accept", "Allow", "Content-Type", "Host", "Last-Event-Id", "Mcp-Protocol-Version", "Mcp-Session-Id", "Origin", "Www-Authenticate",
 }
 
+const (
+	mostHeaders   = 40  // of one HTTP request or answer
+	longestHeader = 500 // bytes of a header's value
+)
+
 // wireLines are the events of a step as lines for people.
 func wireLines(events []transcript.Event) []verdict.Line {
 	var out []verdict.Line
-	add := func(e transcript.Event, direction, text string) {
-		out = append(out, verdict.Line{At: e.At, Direction: direction, Text: clip(text, longestLine)})
-	}
 	for _, e := range events {
-		switch e.Kind {
-		case transcript.Send:
-			if e.HTTP != nil {
-				add(e, "sent", fmt.Sprintf("%s %s%s", e.HTTP.Method, e.HTTP.URL, headerText(e.HTTP.Headers)))
-			}
-			if len(e.Data) > 0 {
-				add(e, "sent", string(e.Data))
-			}
-		case transcript.Answer:
-			add(e, "received", fmt.Sprintf("HTTP %d%s", e.HTTP.Status, headerText(e.HTTP.Headers)))
-		case transcript.Receive:
-			text := string(e.Data)
-			if e.Size > 0 {
-				text = fmt.Sprintf("(%d bytes in all) %s", e.Size, text)
-			}
-			if e.SSE != nil {
-				text = sseText(e.SSE) + text
-			}
-			add(e, "received", text)
-		case transcript.Stderr:
-			add(e, "", "stderr: "+strings.TrimRight(string(e.Data), "\n"))
-		case transcript.EOF:
-			add(e, "", "the server closed its output")
-		case transcript.Closed:
-			add(e, "", "the server's input was closed")
-		case transcript.Exit:
-			if e.Exit.Signal != "" {
-				add(e, "", "the server was ended by signal "+e.Exit.Signal)
-			} else {
-				add(e, "", fmt.Sprintf("the server exited with code %d", e.Exit.Code))
-			}
-		case transcript.Timeout:
-			add(e, "", "nothing more came in time; awaited was "+e.Note)
-		case transcript.Failure:
-			add(e, "", e.Note)
-		case transcript.End:
-			if e.Note != "" {
-				add(e, "", "the HTTP answer broke off: "+e.Note)
-			}
-		}
+		out = append(out, eventLines(e)...)
 	}
 	if n := len(out) - mostLines; n > 0 {
 		cut := verdict.Line{At: out[mostLines/2].At, Text: fmt.Sprintf("… %d lines left out …", n)}
 		out = slices.Concat(out[:mostLines/2], []verdict.Line{cut}, out[len(out)-mostLines/2:])
 	}
 	return out
+}
+
+func eventLines(e transcript.Event) []verdict.Line {
+	line := func(direction, text string) verdict.Line {
+		return verdict.Line{At: e.At, Direction: direction, Text: clip(text, longestLine), Stream: e.Stream}
+	}
+	happened := func(text string) []verdict.Line { return []verdict.Line{line("", text)} }
+	switch e.Kind {
+	case transcript.Send:
+		var out []verdict.Line
+		if e.HTTP != nil {
+			out = append(out, begins(line("sent", ""), e.HTTP))
+		}
+		if len(e.Data) > 0 {
+			l := line("sent", string(e.Data))
+			if e.Note == transcript.Automatic {
+				l.About = transcript.Automatic
+			}
+			out = append(out, l)
+		}
+		return out
+	case transcript.Answer:
+		return []verdict.Line{begins(line("received", ""), e.HTTP)}
+	case transcript.Receive:
+		l := line("received", string(e.Data))
+		var about []string
+		if e.SSE != nil {
+			about = append(about, sseText(e.SSE))
+		}
+		if e.Size > 0 {
+			about = append(about, fmt.Sprintf("the first of %d bytes", e.Size))
+		}
+		l.About = strings.Join(about, ", ")
+		return []verdict.Line{l}
+	case transcript.Stderr:
+		l := line("", strings.TrimRight(string(e.Data), "\n"))
+		l.About = verdict.Stderr
+		return []verdict.Line{l}
+	case transcript.EOF:
+		return happened("the server closed its output")
+	case transcript.Closed:
+		return happened("the server's input was closed")
+	case transcript.Exit:
+		if e.Exit.Signal != "" {
+			return happened("the server was ended by signal " + e.Exit.Signal)
+		}
+		return happened(fmt.Sprintf("the server exited with code %d", e.Exit.Code))
+	case transcript.Timeout:
+		return happened("nothing more came in time; awaited was " + e.Note)
+	case transcript.Failure:
+		return happened(e.Note)
+	case transcript.End:
+		if e.Note != "" {
+			return happened("the HTTP answer broke off: " + e.Note)
+		}
+	}
+	return nil
+}
+
+// begins makes l the line with which an HTTP request or answer begins.
+func begins(l verdict.Line, h *transcript.HTTP) verdict.Line {
+	l.HTTP = &verdict.HTTP{Method: h.Method, URL: clip(h.URL, longestHeader), Status: h.Status}
+	for _, name := range slices.Sorted(maps.Keys(h.Headers)) {
+		if len(l.HTTP.Headers) == mostHeaders {
+			break
+		}
+		if l.HTTP.Headers == nil {
+			l.HTTP.Headers = map[string]string{}
+		}
+		l.HTTP.Headers[clip(name, longestHeader)] = clip(strings.Join(h.Headers[name], ", "), longestHeader)
+	}
+	what := strings.TrimSpace(h.Method + " " + h.URL)
+	if h.Status > 0 {
+		what = fmt.Sprintf("HTTP %d", h.Status)
+	}
+	l.Text = clip(what+headerText(h.Headers), longestLine)
+	return l
 }
 
 func sseText(s *transcript.SSE) string {
@@ -84,7 +125,7 @@ func sseText(s *transcript.SSE) string {
 	if s.ID != nil {
 		text += fmt.Sprintf(" id=%q", *s.ID)
 	}
-	return text + ": "
+	return clip(text, longestHeader)
 }
 
 func headerText(h map[string][]string) string {
@@ -100,8 +141,12 @@ func headerText(h map[string][]string) string {
 	return " (" + strings.Join(parts, "; ") + ")"
 }
 
-// itemLines are the wire lines of a message that a watch exchange found wanting.
+// itemLines are the wire lines of a message or an HTTP answer that a watch exchange found wanting. When they crossed
+// the wire is not known.
 func itemLines(item map[string]any) []verdict.Line {
+	if _, ok := item["status"].(int64); ok && item["headers"] != nil {
+		return answerLines(item)
+	}
 	var out []verdict.Line
 	if sent, ok := item["request"]; ok {
 		out = append(out, verdict.Line{Direction: "sent", Text: clip(encode(sent), longestLine)})
@@ -112,6 +157,51 @@ func itemLines(item map[string]any) []verdict.Line {
 		out = append(out, verdict.Line{Direction: "sent", Text: clip(encode(m), longestLine)})
 	}
 	return out
+}
+
+// answerLines are an HTTP request and its answer, from the document that observe.HTTP makes of them.
+func answerLines(item map[string]any) []verdict.Line {
+	method, _ := item["method"].(string)
+	status, _ := item["status"].(int64)
+	out := []verdict.Line{begins(verdict.Line{Direction: "sent"}, &transcript.HTTP{Method: method, Headers: headerMap(item["request"])})}
+	if sent := item["sent"]; sent != nil {
+		out = append(out, verdict.Line{Direction: "sent", Text: clip(encode(sent), longestLine)})
+	}
+	out = append(out, begins(verdict.Line{Direction: "received"}, &transcript.HTTP{Status: int(status), Headers: headerMap(item["headers"])}))
+	if body, _ := item["body"].(string); body != "" {
+		out = append(out, verdict.Line{Direction: "received", Text: clip(body, longestLine)})
+	}
+	events, _ := item["events"].([]any)
+	for i, e := range events {
+		if i == mostLines/2 {
+			out = append(out, verdict.Line{Text: fmt.Sprintf("… %d events left out …", len(events)-i)})
+			break
+		}
+		event, _ := e.(map[string]any)
+		name, _ := event["event"].(string)
+		data, _ := event["data"].(string)
+		about := &transcript.SSE{Event: name}
+		if id, ok := event["id"].(string); ok {
+			about.ID = &id
+		}
+		out = append(out, verdict.Line{Direction: "received", About: sseText(about), Text: clip(data, longestLine)})
+	}
+	if broken, _ := item["broken"].(string); broken != "" {
+		out = append(out, verdict.Line{Text: "the HTTP answer broke off: " + broken})
+	}
+	return out
+}
+
+// headerMap turns the headers of a document back into those of HTTP.
+func headerMap(v any) map[string][]string {
+	doc, _ := v.(map[string]any)
+	h := http.Header{}
+	for name, value := range doc {
+		if text, ok := value.(string); ok {
+			h.Set(name, text)
+		}
+	}
+	return h
 }
 
 func encode(v any) string {

@@ -100,9 +100,6 @@ type program struct {
 	ast   *cel.Ast
 	plan  func() (cel.Program, error)
 	trace func() (cel.Program, error)
-
-	quick func(vars map[string]any) tri // nil: CEL evaluates it
-	list  func(vars map[string]any) ([]any, bool)
 }
 
 // programs holds what compiled, by environment and text.
@@ -114,13 +111,7 @@ type programKey struct {
 }
 
 func newProgram(env *cel.Env, checked *cel.Ast) *program {
-	root := checked.NativeRep().Expr()
-	var quick func(map[string]any) tri
-	if holds := quickBool(root); holds != nil {
-		quick = func(vars map[string]any) tri { return holds(&scene{vars: vars}) }
-	}
 	return &program{
-		quick: quick, list: quickList(root),
 		ast:  checked,
 		plan: sync.OnceValues(func() (cel.Program, error) { return env.Program(checked) }),
 		trace: sync.OnceValues(func() (cel.Program, error) {
@@ -288,6 +279,11 @@ func (e *Expr) checkNames(locate func(int) Position, sc *scope, m *mistakes) boo
 	return good
 }
 
+// Uses says whether the expression asks for what the variable holds.
+func (e *Expr) Uses(variable string) bool {
+	return slices.ContainsFunc(freeNames(e.ast.NativeRep().Expr()), func(u use) bool { return u.name == variable })
+}
+
 // use is where an expression uses a variable; present: only asks whether it is there.
 type use struct {
 	name    string
@@ -388,11 +384,6 @@ func (e *Expr) eval(vars map[string]any) (ref.Val, error) {
 // Bool evaluates the expression. A value that is not true or false is an error, and so is whatever cannot be
 // evaluated: a variable or member that is not there, values that do not go together.
 func (e *Expr) Bool(vars map[string]any) (bool, error) {
-	if e.quick != nil {
-		if holds := e.quick(vars); holds != unsure {
-			return holds == yes, nil
-		}
-	}
 	out, err := e.eval(vars)
 	if err != nil {
 		return false, err
@@ -406,11 +397,6 @@ func (e *Expr) Bool(vars map[string]any) (bool, error) {
 // Value evaluates the expression to a plain Go value: map[string]any, []any, int64, float64, string, bool or nil.
 // The value may share parts with vars: do not change it.
 func (e *Expr) Value(vars map[string]any) (any, error) {
-	if e.list != nil {
-		if l, ok := e.list(vars); ok {
-			return l, nil
-		}
-	}
 	out, err := e.eval(vars)
 	if err != nil {
 		return nil, err

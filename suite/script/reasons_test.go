@@ -23,7 +23,7 @@ func TestReasonsSayWhatToAdd(t *testing.T) {
 			return
 		}
 		hints++
-		if !strings.Contains(reason, "; add to litmus.yaml: ") || !strings.HasPrefix(hint, ": roles: {") && !strings.HasPrefix(hint, ": allow: [") {
+		if !strings.Contains(reason, "; add to litmus.yaml: ") || !strings.HasPrefix(hint, ": roles: {") && !strings.HasPrefix(hint, ": allow: [") && !strings.HasPrefix(hint, ": auth: {") {
 			t.Errorf("%s:%d: %q does not end with what to add, such as: add to litmus.yaml: roles: {text-tool: {name: …, arguments: {…}}}", p.File, p.Line, reason)
 		}
 		for _, m := range named.FindAllStringSubmatch(hint, -1) {

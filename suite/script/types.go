@@ -140,11 +140,12 @@ type Step struct {
 
 // HTTPRequest is what an http step sends. A header whose value is null is left out.
 type HTTPRequest struct {
-	Method  Value
-	Path    Value
-	Headers map[string]Value
-	Body    Value
-	Host    Value
+	Method    Value
+	Path      Value
+	Headers   map[string]Value
+	HeaderMap Value // instead of Headers, where the names are computed, too: comes out as a map
+	Body      Value
+	Host      Value
 }
 
 // Check ties a requirement to what must hold.
@@ -155,6 +156,7 @@ type Check struct {
 	When        *Expr  // false: skip
 	Given       *Expr  // false: untested
 	Reason      string // why, for When, Given and an empty Each
+	Survival    bool   // the check is that the server goes on: that it has ended counts, and excuses nothing
 	Pos         Position
 }
 

@@ -55,9 +55,23 @@ type Part struct {
 
 // Line is one thing that crossed the wire, for people: cut when long, made printable.
 type Line struct {
-	At        time.Duration `json:"at"`        // since the run began; seconds in JSON
-	Direction string        `json:"direction"` // "sent", "received", or "" for what happened (exit, timeout, stderr)
+	At        time.Duration `json:"at"`              // since the run began; seconds in JSON
+	Direction string        `json:"direction"`       // "sent", "received", or "" for what happened (exit, timeout, stderr)
+	About     string        `json:"about,omitempty"` // what Text came as, where that is not plain: "stderr", "event message id=…"
 	Text      string        `json:"text"`
+	HTTP      *HTTP         `json:"http,omitempty"`   // of a line with which an HTTP request or answer begins
+	Stream    int           `json:"stream,omitempty"` // the HTTP request of its session that it belongs to, counted from 1; 0: none
+}
+
+// Stderr is the About of a line that the server wrote to its standard error.
+const Stderr = "stderr"
+
+// HTTP is how an HTTP request (Method, URL) or answer (Status) begins. Secrets are redacted, long values cut.
+type HTTP struct {
+	Method  string            `json:"method,omitempty"`
+	URL     string            `json:"url,omitempty"`
+	Status  int               `json:"status,omitempty"`
+	Headers map[string]string `json:"headers,omitempty"` // canonical names
 }
 
 // Report is everything that reports are written from.
