@@ -56,6 +56,16 @@ var instead = map[string]func(c *call, args object) (*toolResult, error){
 		}
 		return elicited("Elicitation completed: ", answers["page"]), nil
 	},
+	"run_job": inTask(false, func(w *work, args object) (*toolResult, error) {
+		if w.call != nil {
+			return runJob(w.call, args)
+		}
+		millis := int(float(args, "duration")) // a task reports no progress
+		if err := pause(w.ctx, time.Duration(millis)*time.Millisecond); err != nil {
+			return nil, err
+		}
+		return endJob(took(millis), args)
+	}),
 	"update_watched_resource": func(c *call, _ object) (*toolResult, error) {
 		c.server.all.changeWatched()
 		return says("The watched resource was changed."), nil

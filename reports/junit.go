@@ -15,15 +15,20 @@ import (
 // junitText is how many bytes of text one test case may carry; CI systems refuse or truncate huge files.
 const junitText = 64 << 10
 
-// JUnit writes the report as JUnit XML: one suite for each revision and transport, one test case for each verdict,
+// JUnit writes the report as JUnit XML: one suite for each revision and transport, and one beside it for what extensions state where
+// they were judged, one test case for each verdict,
 // named "requirement / exchange" with the area as its class. A broken SHOULD is a failure only when strict.
-// Untested, skipped and unplayed checks, and failures that the baseline expects, are skipped with their reason. What would
+// Untested, skipped and unplayed checks, failures that the baseline expects, and what is broken of an extension, which fails no
+// build, are skipped with their reason. What would
 // otherwise look green (nothing was judged, a run that broke off, a baseline that is out of date) is a test case
 // of its own in a last suite, "run". The error is that of writing to w.
 func JUnit(w io.Writer, r *verdict.Report, strict bool) error {
 	all := reporters.JUnitTestSuites{Time: r.Duration.Seconds()}
 	for _, run := range runs(r) {
-		all.TestSuites = append(all.TestSuites, junitSuite(r, run, strict))
+		all.TestSuites = append(all.TestSuites, junitSuite(r, run, strict, false))
+		if beside := junitSuite(r, run, strict, true); len(beside.TestCases) > 0 {
+			all.TestSuites = append(all.TestSuites, beside)
+		}
 	}
 	if s := junitRun(r); len(s.TestCases) > 0 {
 		all.TestSuites = append(all.TestSuites, s)
@@ -48,12 +53,17 @@ func JUnit(w io.Writer, r *verdict.Report, strict bool) error {
 	return err
 }
 
-func junitSuite(r *verdict.Report, run verdict.Run, strict bool) reporters.JUnitTestSuite {
-	s := newSuite(r, place(run.Revision, run.Transport))
+// junitSuite is the suite of a run: what the core states, or what extensions do.
+func junitSuite(r *verdict.Report, run verdict.Run, strict, extensions bool) reporters.JUnitTestSuite {
+	name := place(run.Revision, run.Transport)
+	if extensions {
+		name += ", extensions"
+	}
+	s := newSuite(r, name)
 	s.Properties.Properties = append(s.Properties.Properties,
 		reporters.JUnitProperty{Name: "revision", Value: printable(run.Revision)},
 		reporters.JUnitProperty{Name: "transport", Value: printable(run.Transport)})
-	if run.Negotiated != "" {
+	if run.Negotiated != "" && !extensions {
 		s.Properties.Properties = append(s.Properties.Properties,
 			reporters.JUnitProperty{Name: "negotiated", Value: printable(run.Negotiated)})
 		s.TestCases = append(s.TestCases, reporters.JUnitTestCase{
@@ -66,7 +76,7 @@ func junitSuite(r *verdict.Report, run verdict.Run, strict bool) reporters.JUnit
 	var took time.Duration
 	for i := range r.Verdicts {
 		v := &r.Verdicts[i]
-		if v.Revision != run.Revision || v.Transport != run.Transport {
+		if v.Revision != run.Revision || v.Transport != run.Transport || (v.Extension != "") != extensions {
 			continue
 		}
 		c := junitCase(r, v, strict)
@@ -118,6 +128,9 @@ func junitCase(r *verdict.Report, v *verdict.Verdict, strict bool) reporters.JUn
 	switch status := v.Status; {
 	case v.Known != "":
 		c.Skipped = &reporters.JUnitSkipped{Message: "known: " + excerpt(v.Known, 1000)}
+		c.SystemOut = body()
+	case v.Extension != "" && (status == verdict.Fail || status == verdict.Warn || status == verdict.Error):
+		c.Skipped = &reporters.JUnitSkipped{Message: "of the extension " + printable(v.Extension) + ", not counted: " + printable(v.Level) + " " + string(status) + ": " + message}
 		c.SystemOut = body()
 	case status == verdict.Fail, status == verdict.Warn && strict:
 		c.Failure = &reporters.JUnitFailure{Message: message, Type: printable(v.Level), Description: body()}

@@ -205,3 +205,15 @@ func paint(color bool, st style, s string) string {
 	}
 	return "\x1b[" + string(st) + "m" + s + "\x1b[0m"
 }
+
+// fitArea cuts the name of an area to n columns, from its front, since pages of one folder differ in their ends.
+func fitArea(s string, n int) string {
+	for rest := s; columns(s) > n; {
+		_, after, found := strings.Cut(rest, "/")
+		if !found {
+			return fit(s, n)
+		}
+		rest, s = after, "…/"+after
+	}
+	return s
+}

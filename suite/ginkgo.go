@@ -81,8 +81,10 @@ func (r *lazy) specs(s *settings, ex *script.Exchange, revision script.Revision,
 				ginkgo.Skip(v.Reason)
 			case verdict.Untested:
 				ginkgo.Skip("untested: " + v.Reason)
-			case verdict.Warn, verdict.Note:
-				ginkgo.AddReportEntry(string(v.Status), v.Text+": "+v.Reason)
+			case verdict.Fail, verdict.Warn, verdict.Note, verdict.Error:
+				if !broken(v, s.strict) {
+					ginkgo.AddReportEntry(string(v.Status), v.Text+": "+v.Reason)
+				}
 			}
 			gomega.Expect(v).To(Conform(s.strict))
 		})

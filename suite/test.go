@@ -62,7 +62,7 @@ func assert(t *testing.T, v verdict.Verdict, strict bool) {
 		t.Skip(v.Reason)
 	case verdict.Untested:
 		t.Skip("untested: " + v.Reason)
-	case verdict.Warn, verdict.Note:
+	case verdict.Fail, verdict.Warn, verdict.Note, verdict.Error:
 		if !broken(v, strict) {
 			t.Logf("%s: %s: %s", v.Status, v.Text, v.Reason)
 			return

@@ -90,6 +90,9 @@ func listRequirements(w io.Writer, lib *script.Library, at []script.Revision, wa
 				continue
 			}
 			text := q.Text
+			if q.Extension != "" {
+				text += " (of the extension " + q.Extension + ": not counted)"
+			}
 			if q.Untestable != "" {
 				text += " (untestable: " + q.Untestable + ")"
 			}

@@ -19,6 +19,9 @@ const mostPages = 1000
 func (a *actor) do(ctx context.Context, st *script.Step, s *opened) error {
 	switch st.Verb {
 	case script.Request:
+		if st.Poll != nil {
+			return a.poll(ctx, st, s)
+		}
 		return a.request(ctx, st, s)
 	case script.Notify:
 		data, err := a.notification(st)

@@ -162,6 +162,7 @@ func TestTheSurveyFillsRoles(t *testing.T) {
 			call("always", map[string]any{"type": "object"}, map[string]any{"execution": map[string]any{"taskSupport": "required"}}),
 		},
 		"server": map[string]any{
+			"serverInfo": map[string]any{"name": "mcp-litmus-reference"},
 			"resources": []any{
 				map[string]any{"uri": "a:bin", "mimeType": "image/png"}, map[string]any{"uri": "a:text", "mimeType": "text/plain"},
 			},
@@ -176,6 +177,7 @@ func TestTheSurveyFillsRoles(t *testing.T) {
 		"typed-tool": "typed", "argument-free-tool": "free", "structured-tool": "structured", "composed-tool": "composed", "text-resource": "a:text",
 		"binary-resource": "a:bin", "any-resource": "a:bin", "plain-prompt": "without", "argument-prompt": "with",
 		"template-resource": "test://template/123/data", "task-tool": "sometimes", "task-only-tool": "always", "header-tool": "mirrored",
+		"asking-resource": "test://input-required",
 	}
 	for _, d := range l.Roles {
 		if d.Survey == nil {

@@ -14,6 +14,17 @@ func (r *Report) Count() map[Status]int {
 	return n
 }
 
+// CountOf is Count for the requirements of the core alone, or for those of extensions alone.
+func (r *Report) CountOf(extensions bool) map[Status]int {
+	n := map[Status]int{}
+	for _, v := range r.Verdicts {
+		if (v.Extension != "") == extensions {
+			n[v.Status]++
+		}
+	}
+	return n
+}
+
 // Known is the number of failures and warnings that the baseline expects.
 func (r *Report) Known() int {
 	n := 0
