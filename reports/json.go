@@ -28,6 +28,7 @@ type counts struct {
 	Skip     int `json:"skip"`
 	Error    int `json:"error"`
 	Known    int `json:"known"`
+	Flaky    int `json:"flaky,omitempty"`
 }
 
 // JSON writes the whole report as indented JSON that Schema describes. Durations are seconds. The error is that of
@@ -38,7 +39,7 @@ func JSON(w io.Writer, r *verdict.Report) error {
 		Format string `json:"format"`
 		Counts counts `json:"counts"`
 	}{Format, counts{n[verdict.Pass], n[verdict.Fail], n[verdict.Warn], n[verdict.Note], n[verdict.Untested],
-		n[verdict.Skip], n[verdict.Error], r.Known()}}
+		n[verdict.Skip], n[verdict.Error], r.Known(), r.Flaky()}}
 	first, err := plain(head)
 	if err != nil {
 		return err

@@ -134,7 +134,7 @@ func TestMistakes(t *testing.T) {
 		{"baseline: [{requirement: 'a[', reason: b}]", `1:26: entry 1 of baseline: the glob "a[" cannot be read`},
 		{"baseline: [{requirement: a, reason: b, transport: http}]", `entry 1 of baseline: transport cannot be "http"; there are stdio`},
 		{"baseline: [{requirement: a, reason: b, revision: 2025}]", `there is no revision "2025"`},
-		{"baseline: tools.*", "1:11: baseline is a list of entries"},
+		{"baseline: tools.*", "1:11: the baseline cannot be read: "},
 		{"target: {env: {A: '${NOT_SET}'}}", "1:19: the environment variable NOT_SET is not set; set it, or give a default: ${NOT_SET:-default}"},
 		{"select: '${NOT SET}'", `1:9: "${NOT SET}" is no reference to the environment`},
 		{"select: '${'", `1:9: "${" is no reference to the environment`},
