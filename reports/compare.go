@@ -14,7 +14,7 @@ type side struct{ Title, Name, Server, Target, Suite, Catalogue, Summary string 
 
 func sides(c *verdict.Comparison) [2]side {
 	of := func(title, name string, r *verdict.Report) side {
-		return side{title, printable(name), orNone(printable(r.Server), "(it gave no name)"), orNone(printable(r.Target), "(none)"), orNone(printable(r.Suite), "(unknown version)"),
+		return side{title, orNone(printable(name), title+" report"), orNone(printable(r.Server), "(it gave no name)"), orNone(printable(r.Target), "(none)"), orNone(printable(r.Suite), "(unknown version)"),
 			shortDigest(r.Catalogue), printable(r.Summary(false))}
 	}
 	first, second := "old", "new"

@@ -64,7 +64,7 @@ func missing(id string, vs []*verdict.Verdict) (out Baseline) {
 		return nil
 	}
 	if places(vs, broken) == places(vs, nil) && len(fresh) == len(slices.DeleteFunc(slices.Clone(vs), func(v *verdict.Verdict) bool { return !broken(v) })) {
-		return Baseline{{Requirement: id, Reason: Unreviewed + reasonOf(fresh[0])}}
+		return Baseline{{Requirement: id, Reason: reasonOf(fresh[0])}}
 	}
 	var revisions []string
 	for _, v := range fresh {
@@ -74,14 +74,14 @@ func missing(id string, vs []*verdict.Verdict) (out Baseline) {
 		revisions = append(revisions, v.Revision)
 		at := slices.DeleteFunc(slices.Clone(vs), func(o *verdict.Verdict) bool { return o.Revision != v.Revision })
 		if places(at, broken) == places(at, nil) {
-			out = append(out, Known{Requirement: id, Revision: script.Revision(v.Revision), Reason: Unreviewed + reasonOf(v)})
+			out = append(out, Known{Requirement: id, Revision: script.Revision(v.Revision), Reason: reasonOf(v)})
 			continue
 		}
 		var transports []string
 		for _, f := range fresh {
 			if f.Revision == v.Revision && !slices.Contains(transports, f.Transport) {
 				transports = append(transports, f.Transport)
-				out = append(out, Known{Requirement: id, Revision: script.Revision(v.Revision), Transport: f.Transport, Reason: Unreviewed + reasonOf(f)})
+				out = append(out, Known{Requirement: id, Revision: script.Revision(v.Revision), Transport: f.Transport, Reason: reasonOf(f)})
 			}
 		}
 	}
@@ -99,12 +99,13 @@ func places(vs []*verdict.Verdict, keep func(*verdict.Verdict) bool) int {
 	return len(seen)
 }
 
+// reasonOf is the reason of an entry until someone has reviewed it: why the check fails, cut when it is long.
 func reasonOf(v *verdict.Verdict) string {
 	reason := []rune(strings.Join(strings.Fields(v.Reason), " "))
 	if len(reason) > 120 {
 		reason = append(reason[:119], '…')
 	}
-	return string(reason)
+	return strings.TrimSpace(Unreviewed + string(reason))
 }
 
 // Write writes the baseline as a file that LoadBaseline reads, and whose entries can be pasted into litmus.yaml. The error is that of
