@@ -240,7 +240,7 @@ func (c *console) known() {
 	}
 	c.title("Known failures", yellow, fmt.Sprintf(" (%s, from the baseline; not counted)", plural(len(fs), "requirement")))
 	for _, f := range fs {
-		c.text("  - ", "", printable(f[0].Requirement)+": "+printable(f[0].Known), "")
+		c.text("  - ", "", printable(f[0].Requirement)+": "+knownText(f[0]), "")
 		c.text("    ", "", printable(places(f)), dim)
 	}
 }

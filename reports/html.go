@@ -14,7 +14,7 @@ import (
 	"github.com/mcp-litmus/mcp-litmus/suite/verdict"
 )
 
-//go:embed html/page.gohtml html/*.css html/*.js
+//go:embed html/*.gohtml html/*.css html/*.js
 var htmlFiles embed.FS
 
 // The scripts of the page, in the order in which they are joined to one.

@@ -172,7 +172,7 @@ func (l *htmlList) finding(f finding, status string) htmlFinding {
 	v := f[0]
 	out := htmlFinding{
 		Level: printable(v.Level), Text: orNone(printable(v.Text), printable(v.Requirement)), Requirement: printable(v.Requirement),
-		Reason: fit(printable(v.Reason), 240), Known: printable(v.Known),
+		Reason: fit(printable(v.Reason), 240), Known: knownText(v),
 	}
 	for _, s := range htmlStatuses {
 		if s.Name == status {

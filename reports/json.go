@@ -29,6 +29,7 @@ type counts struct {
 	Skip     int `json:"skip"`
 	Error    int `json:"error"`
 	Known    int `json:"known"`
+	Flaky    int `json:"flaky,omitempty"`
 }
 
 func (c *counts) add(v verdict.Verdict) {
@@ -37,7 +38,10 @@ func (c *counts) add(v verdict.Verdict) {
 	if n := of[v.Status]; n != nil {
 		*n++
 	}
-	if v.Known != "" {
+	switch {
+	case v.Known != "" && v.Flaky:
+		c.Flaky++
+	case v.Known != "":
 		c.Known++
 	}
 }

@@ -28,7 +28,7 @@ var rooms = map[string][]string{
 	"suite/plan":         {"suite/wire", "suite/transcript", "suite/script", "suite/observe", "suite/verdict"},
 	"suite/judge":        {"suite/wire", "suite/transcript", "suite/script", "suite/observe", "suite/plan", "suite/verdict"},
 	"suite/play":         {"suite/wire", "suite/transcript", "suite/transport", "suite/session", "suite/script", "suite/observe", "suite/plan"},
-	"suite/config":       {"suite/transcript", "suite/verdict", "suite/script"},
+	"suite/config":       {"suite/wire", "suite/transcript", "suite/verdict", "suite/script"},
 	"reports":            {"suite/verdict"},
 	"reference":          {},
 	"reference/sabotage": {"fixtures/faults"},

@@ -83,6 +83,9 @@ func Revisions(revisions ...string) Option {
 // Select narrows the run by a label filter in Ginkgo's language, such as "tools && MUST".
 func Select(filter string) Option { return func(s *settings) { s.options.Select = filter } }
 
+// Shard narrows the run to one part of several, such as "1/3": mcp-litmus merge, or verdict.Merge, joins their reports.
+func Shard(shard string) Option { return func(s *settings) { s.options.Shard = shard } }
+
 // CallTools says which tools may be called: "safe" (the default: annotated read-only, allowed or well known),
 // "all" or "none".
 func CallTools(policy string) Option { return func(s *settings) { s.options.CallTools = policy } }
@@ -191,6 +194,9 @@ func gather(opts []Option) (*settings, error) {
 	if _, err := plan.Select(s.options.Select); err != nil {
 		return nil, err
 	}
+	if _, err := plan.Shard(&script.Library{}, s.options.Shard); err != nil {
+		return nil, err
+	}
 	var err error
 	if len(s.exchanges) == 0 {
 		s.library, err = script.Default()
@@ -235,11 +241,15 @@ func Run(ctx context.Context, target Target, opts ...Option) (*Outcome, error) {
 	if err := plan.Nothing(s.library, s.options.Select, s.revisions(), target.Transport(), wanted); err != nil {
 		return nil, err
 	}
+	ours, _ := plan.Shard(s.library, s.options.Shard)
 	started := time.Now()
 	run, problems := play.Run(ctx, play.Config{
 		Library: s.library, Target: target, Options: s.options, Jobs: s.jobs, Opening: s.opening,
 		Planned: s.planned, Played: s.judgePlay(),
 		Select: func(ex *script.Exchange, r script.Revision) bool {
+			if !ours(ex) {
+				return false
+			}
 			for _, q := range plan.InForce(s.library, ex, r, target.Transport()) {
 				if wanted(plan.Labels(q, r, target.Transport())) {
 					return true
@@ -296,7 +306,7 @@ func conclude(s *settings, run *transcript.Run) (*Outcome, error) {
 	h := run.Header
 	report := &verdict.Report{
 		Suite: h.Suite, Catalogue: h.Catalogue, Target: h.Target, Server: judge.Server(run), Started: h.Started,
-		Duration: h.Duration, Complete: run.Complete, Problems: h.Problems, Verdicts: verdicts, Select: h.Options.Select,
+		Duration: h.Duration, Complete: run.Complete, Problems: h.Problems, Verdicts: verdicts, Select: h.Options.Select, Shard: h.Options.Shard,
 	}
 	for _, p := range judge.Pairs(run) {
 		report.Runs = append(report.Runs, verdict.Run{Revision: string(p.Revision), Transport: p.Transport})

@@ -31,7 +31,11 @@ func litmus(t *testing.T, dir string, args ...string) (stdout, stderr string, co
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), self, args...)
-	cmd.Env = append(os.Environ(), "MCP_LITMUS_AS_COMMAND=1")
+	// As outside of any CI, unless a test says otherwise.
+	cmd.Env = append(os.Environ(), "MCP_LITMUS_AS_COMMAND=1", "GITHUB_ACTIONS=", "GITHUB_STEP_SUMMARY=")
+	if summary := os.Getenv("AS_IN_ACTIONS"); summary != "" {
+		cmd.Env = append(cmd.Env, "GITHUB_ACTIONS=true", "GITHUB_STEP_SUMMARY="+summary)
+	}
 	cmd.Dir = dir
 	var out, complaints bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaints
@@ -142,8 +146,8 @@ func TestReportsAndJudgingAgain(t *testing.T) {
 	if err := xml.Unmarshal(read(t, dir, "out/junit.xml"), &junit); err != nil {
 		t.Fatal(err)
 	}
-	if len(junit.Suites) != len(script.Revisions) || junit.Suites[0].Tests == 0 {
-		t.Errorf("the JUnit report has the suites %+v, not one for each revision", junit.Suites)
+	if len(junit.Suites) != len(script.Revisions)+1 || junit.Suites[0].Tests == 0 {
+		t.Errorf("the JUnit report has the suites %+v, not one for each revision and one for the run", junit.Suites)
 	}
 	var report struct {
 		Verdicts []map[string]any `json:"verdicts"`

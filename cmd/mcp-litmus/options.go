@@ -36,10 +36,28 @@ type runOptions struct {
 	jobs         int
 	strict       bool
 	exchanges    []string
-	outputs      outputs
+	shard        string
+	baseline     string
+	// writeBaseline is where the baseline goes with which the run passes.
+	writeBaseline string
+	outputs       outputs
 }
 
 func (o *runOptions) register(f *pflag.FlagSet) {
+	o.registerTarget(f)
+	f.StringVar(&o.auth, "auth", "", "start an authorization server at `HOST:PORT` (default: any free port of 127.0.0.1), which the server under test is to trust: docs/litmus-yaml.md, Authorization")
+	f.Lookup("auth").NoOptDefVal = auth.DefaultAddress
+	f.StringSliceVar(&o.revisions, "revision", nil, "judge at these `REVISIONS`, or all (default: every one that the server speaks)")
+	f.StringVar(&o.shard, "shard", "", "play only part `I/N` of the run, such as 1/3; mcp-litmus merge joins the JSON reports of the parts")
+	f.BoolVar(&o.strict, "strict", false, "a broken SHOULD does not conform, either")
+	f.StringVar(&o.baseline, "baseline", "", "`FILE` of known failures, in the place of those in litmus.yaml (docs/litmus-yaml.md: Baseline)")
+	f.StringVar(&o.writeBaseline, "write-baseline", "", "write to `FILE` the baseline with which this run passes: entries that still hold stay, others go, new ones wait for a reason")
+	o.outputs.register(f)
+	f.StringVar(&o.outputs.transcript, "transcript", "", "write the evidence to `FILE` (JSON Lines), for mcp-litmus judge")
+}
+
+// registerTarget adds the flags that say what server is run, and how.
+func (o *runOptions) registerTarget(f *pflag.FlagSet) {
 	f.StringVar(&o.config, "config", "", "settings `FILE` (default: litmus.yaml in this folder, when there is one)")
 	f.StringVar(&o.url, "url", "", "the server's endpoint `URL`; with a COMMAND, the command is started first and the URL driven")
 	f.StringVar(&o.transport, "transport", "", "`TRANSPORT` of the URL: streamable-http, http+sse (of 2024-11-05), or auto, which finds out (default auto)")
@@ -48,18 +66,12 @@ func (o *runOptions) register(f *pflag.FlagSet) {
 	f.StringVar(&o.cwd, "cwd", "", "`DIR` to start the server in")
 	f.StringVar(&o.cacert, "cacert", "", "PEM `FILE` of certificates to trust beside the system's")
 	f.BoolVar(&o.insecure, "insecure", false, "do not verify the server's certificate")
-	f.StringVar(&o.auth, "auth", "", "start an authorization server at `HOST:PORT` (default: any free port of 127.0.0.1), which the server under test is to trust: docs/litmus-yaml.md, Authorization")
-	f.Lookup("auth").NoOptDefVal = auth.DefaultAddress
-	f.StringSliceVar(&o.revisions, "revision", nil, "judge at these `REVISIONS`, or all (default: every one that the server speaks)")
 	f.StringVar(&o.selection, "select", "", "judge only what this label `FILTER` wants, such as 'tools && MUST' (docs/litmus-yaml.md: Selecting)")
 	f.StringVar(&o.callTools, "call-tools", "", "tools that may be called, `safe|all|none`; safe: annotated read-only, allowed or well known (default safe)")
 	f.DurationVar(&o.timeout, "timeout", 0, "bound of each wait for the server (default 10s)")
 	f.DurationVar(&o.startTimeout, "start-timeout", 0, "bound of the start of the server and of each handshake (default 30s)")
 	f.IntVar(&o.jobs, "jobs", 0, "exchanges played side by side (default 4)")
-	f.BoolVar(&o.strict, "strict", false, "a broken SHOULD does not conform, either")
 	f.StringArrayVar(&o.exchanges, "exchanges", nil, "`DIR` with exchanges of your own; may be repeated")
-	o.outputs.register(f)
-	f.StringVar(&o.outputs.transcript, "transcript", "", "write the evidence to `FILE` (JSON Lines), for mcp-litmus judge")
 }
 
 // settings joins litmus.yaml and the flags; flags win. args is the server's command.
@@ -151,6 +163,13 @@ func (o *runOptions) settings(f *pflag.FlagSet, args []string) (*config.Config, 
 		c.Jobs = o.jobs
 	}
 	c.Strict = c.Strict || o.strict
+	if o.baseline != "" {
+		var err error
+		if c.Baseline, err = config.LoadBaseline(o.baseline); err != nil {
+			return nil, err
+		}
+	}
+	o.outputs.source = c.Source()
 	c.Exchanges = append(c.Exchanges, o.exchanges...)
 	o.outputs.fill(c.Reports)
 	for _, d := range []struct {

@@ -18,6 +18,7 @@ import (
 	"github.com/mcp-litmus/mcp-litmus/suite/config"
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
+	"github.com/mcp-litmus/mcp-litmus/suite/verdict"
 )
 
 func runCommand() *cobra.Command {
@@ -110,11 +111,29 @@ func run(cmd *cobra.Command, o *runOptions, c *config.Config) error {
 		o.outputs.silent = !spoke(out.Transcript)
 	}
 	out.Report.Narrowed = len(c.Baseline) > 0 && (cmd.Flags().Changed("select") || cmd.Flags().Changed("revision"))
-	stale := c.Baseline.Apply(out.Report)
-	if err := o.outputs.write(out); err != nil {
+	c.Baseline.Apply(out.Report)
+	if err := o.outputs.write(out.Report, out.Strict, out.Transcript); err != nil {
 		return err
 	}
-	return conclusion(out, stale, ctx.Err() != nil)
+	if err := o.renewBaseline(c, out.Report); err != nil {
+		return err
+	}
+	return conclusion(out.Report, out.Strict, out.Undriven(), ctx.Err() != nil)
+}
+
+// renewBaseline writes the baseline with which the run would have passed.
+func (o *runOptions) renewBaseline(c *config.Config, r *verdict.Report) error {
+	if o.writeBaseline == "" {
+		return nil
+	}
+	b, err := c.Baseline.Renew(r)
+	if err != nil {
+		return exit{exitNotPossible, fmt.Sprintf("the baseline %s was not written: %v", o.writeBaseline, err)}
+	}
+	if err := checkFiles(o.writeBaseline); err != nil {
+		return err
+	}
+	return writeFile(o.writeBaseline, b.Write)
 }
 
 // spoke says whether the server ever said anything.
@@ -132,7 +151,7 @@ func spoke(run *transcript.Run) bool {
 func suiteOptions(o *runOptions, c *config.Config) ([]suite.Option, error) {
 	opts := []suite.Option{
 		suite.Select(c.Select), suite.Timeout(c.Timeout), suite.StartTimeout(c.StartTimeout), suite.Jobs(c.Jobs),
-		suite.Secrets(c.Secrets...), suite.SecretHeaders(o.secret...),
+		suite.Shard(o.shard), suite.Secrets(c.Secrets...), suite.SecretHeaders(o.secret...),
 	}
 	revisions := o.revisions
 	if len(revisions) == 0 {
@@ -201,19 +220,19 @@ func exchangeFolders(names []string) ([]fs.FS, error) {
 	return out, nil
 }
 
-// conclusion is the exit code of a run: nil for a server that conforms.
-func conclusion(out *suite.Outcome, stale []string, interrupted bool) error {
-	judged := out.Report.Judged()
+// conclusion is the exit code of a run: nil for a server that conforms. Undriven: no session was had.
+func conclusion(r *verdict.Report, strict, undriven, interrupted bool) error {
+	judged := r.Judged()
 	switch {
 	case interrupted:
 		return exit{exitNotPossible, "interrupted; the reports hold what was judged until then"}
-	case out.Report.Inapplicable(): // told by the report's last line
+	case r.Inapplicable(): // told by the report's last line
 		return exit{exitNotPossible, ""}
-	case judged == 0 || len(out.Report.Runs) == 0 || out.Undriven():
-		return exit{exitNotPossible, "the run could not be carried out: " + orElse(strings.Join(out.Report.Problems, "; "), "nothing was judged")}
-	case !out.Conforms() || len(stale) > 0:
+	case judged == 0 || len(r.Runs) == 0 || undriven:
+		return exit{exitNotPossible, "the run could not be carried out: " + orElse(strings.Join(r.Problems, "; "), "nothing was judged")}
+	case !r.Conforms(strict) || len(r.Baseline) > 0:
 		return exit{exitBreaks, ""}
-	case len(out.Report.Problems) > 0:
+	case len(r.Problems) > 0 || !r.Complete:
 		return exit{exitNotPossible, ""}
 	}
 	return nil
