@@ -205,3 +205,7 @@ func paint(color bool, st style, s string) string {
 	}
 	return "\x1b[" + string(st) + "m" + s + "\x1b[0m"
 }
+
+// Printable makes text that comes from a server safe to show on a terminal: control characters become their pictures, what
+// would reorder or hide text becomes ‹U+202E›, and a byte that is not UTF-8 ‹FF›.
+func Printable(s string) string { return printable(s) }

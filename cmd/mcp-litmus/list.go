@@ -66,6 +66,12 @@ func listCommand() *cobra.Command {
 	return cmd
 }
 
+// checkRevisions says which name is no revision, and which may be meant.
+func checkRevisions(names ...string) error {
+	_, err := parseRevisions(names)
+	return err
+}
+
 func parseRevisions(names []string) ([]script.Revision, error) {
 	if len(names) == 0 || len(names) == 1 && names[0] == "all" {
 		return script.Revisions, nil

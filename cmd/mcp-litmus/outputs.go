@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -43,12 +44,14 @@ func (o *outputs) fill(r config.Reports) {
 	}
 }
 
+// files are the reports that are written to files.
+func (o *outputs) files() []string {
+	return slices.DeleteFunc([]string{o.junit, o.json, o.html, o.transcript}, func(name string) bool { return name == "" || name == "-" })
+}
+
 // check finds files that cannot be written before anything is run for them.
 func (o *outputs) check() error {
-	for _, name := range []string{o.junit, o.json, o.html, o.transcript} {
-		if name == "" || name == "-" {
-			continue
-		}
+	for _, name := range o.files() {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			return fmt.Errorf("the folder of the report %s cannot be made: %w", name, err)
 		}
