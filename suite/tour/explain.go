@@ -1,6 +1,7 @@
 package tour
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -58,7 +59,11 @@ func (w *walk) explain(e transcript.Event) (says string, shown bool) {
 		}
 		return "The answer begins.", true
 	case transcript.Stderr:
-		return "The server writes to its standard error, which is for people, not part of the protocol.", true
+		if w.stderr {
+			return "", true
+		}
+		w.stderr = true
+		return "The server writes to its standard error, which is for people and no part of the protocol.", true
 	case transcript.Closed:
 		return "The client closes the server's input, which tells it to end.", true
 	case transcript.Exit:
@@ -66,7 +71,9 @@ func (w *walk) explain(e transcript.Event) (says string, shown bool) {
 			return "The server has ended, as it should.", true
 		}
 		return "The server has ended.", true
-	case transcript.EOF, transcript.Dropped, transcript.Failure, transcript.Timeout:
+	case transcript.EOF: // told by what comes with it: the process ends, or a request fails
+		return "", false
+	case transcript.Dropped, transcript.Failure, transcript.Timeout:
 		return "", true
 	}
 	return "", false
@@ -104,7 +111,7 @@ func (w *walk) received(e transcript.Event) string {
 		return "The server sends a message of its own: " + reports.Printable(m.Method()) + "."
 	case wire.KindError:
 		failure, _ := object["error"].(map[string]any)
-		return fmt.Sprintf("The server refuses %s with error %v.", w.asked[wire.IDKey(id)], failure["code"])
+		return fmt.Sprintf("The server refuses %s with error %v.", cmp.Or(w.asked[wire.IDKey(id)], "the message"), failure["code"])
 	case wire.KindResult:
 		result, _ := object["result"].(map[string]any)
 		return reports.Printable(outcome(w.asked[wire.IDKey(id)], result))

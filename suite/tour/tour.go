@@ -62,7 +62,6 @@ func walkAll(ctx context.Context, cfg Config) error {
 		return err
 	}
 	defer w.session.Close()
-	defer w.tell() // what came last
 	for _, chapter := range []func() error{w.tools, w.resources, w.prompts} {
 		if err := chapter(); err != nil {
 			return err
@@ -77,7 +76,7 @@ type walk struct {
 	session  *session.Session
 	revision script.Revision
 	asked    map[string]string // methods of requests, by wire.IDKey
-	theirs   map[string]string // those of the server's
+	stderr   bool              // what standard error is was told
 	server   map[string]any
 }
 
@@ -102,29 +101,22 @@ func (w *walk) open() error {
 
 // begin opens a session at the revision, over HTTP+SSE where the URL does not take what Streamable HTTP begins with.
 func (w *walk) begin(revision script.Revision) error {
-	err := w.attempt(revision)
-	if err == nil || w.session == nil || revision.Modern() {
-		return err
-	}
+	refused, err := w.attempt(revision)
 	switcher, ok := w.cfg.Target.(transport.Switcher)
-	refused := slices.ContainsFunc(w.session.Events(), func(e transcript.Event) bool {
-		return e.Kind == transcript.Answer && slices.Contains([]int{400, 404, 405}, e.HTTP.Status)
-	})
-	w.tell()
-	w.session.Close()
-	if !ok || !refused || w.cfg.Target.Transport() != transport.StreamableHTTP || !switcher.Switch(transport.HTTPSSE) {
+	if err == nil || !refused || !ok || revision.Modern() || w.cfg.Target.Transport() != transport.StreamableHTTP ||
+		!switcher.Switch(transport.HTTPSSE) {
 		return err
 	}
 	w.say("The URL does not take messages as Streamable HTTP does, so the client tries HTTP+SSE, as older servers speak it.")
-	if again := w.attempt(revision); again != nil {
-		w.tell()
+	if _, again := w.attempt(revision); again != nil {
 		return fmt.Errorf("%w; over HTTP+SSE: %w", err, again)
 	}
 	return nil
 }
 
-func (w *walk) attempt(revision script.Revision) error {
-	w.revision, w.asked, w.theirs = revision, map[string]string{}, map[string]string{}
+// attempt opens a session. refused says that the server answered over HTTP as one does that does not speak it here.
+func (w *walk) attempt(revision script.Revision) (refused bool, err error) {
+	w.revision, w.asked = revision, map[string]string{}
 	if revision.Modern() {
 		w.title("Discovery: who the server is, and what it offers")
 	} else {
@@ -132,31 +124,37 @@ func (w *walk) attempt(revision script.Revision) error {
 	}
 	s, err := session.Open(w.ctx, w.cfg.Target, session.Options{Revision: string(revision), Timeout: w.cfg.Opening})
 	if err != nil {
-		w.session = nil
-		return err
+		return false, err
 	}
 	w.session = s
 	if err = s.Greet(w.ctx); err == nil {
 		err = s.Begin(w.ctx)
 	}
-	if err != nil {
-		if revision.Modern() {
-			w.tell()
-			s.Close()
-		}
-		return err
-	}
-	events := w.session.Events()
+	events := s.Events()
 	w.tell()
-	if spoken := script.Revision(s.Negotiated()); spoken != revision {
-		if w.cfg.Revision != "" || revision.Modern() {
-			s.Close()
-			return fmt.Errorf("the server does not speak revision %s: it answers with %s; try --revision %s", revision, spoken, spoken)
-		}
+	if err == nil {
+		err = w.agree(revision, script.Revision(s.Negotiated()))
+	}
+	if err != nil {
+		s.Close()
+		return slices.ContainsFunc(events, func(e transcript.Event) bool {
+			return e.Kind == transcript.Answer && slices.Contains([]int{400, 404, 405}, e.HTTP.Status)
+		}), err
+	}
+	w.server = plan.Server(map[string]any{"handshake": map[string]any{"result": resultOf(events)}})
+	return false, nil
+}
+
+// agree says whether the client goes on at the revision that the server speaks.
+func (w *walk) agree(asked, spoken script.Revision) error {
+	switch {
+	case spoken == asked:
+	case w.cfg.Revision != "" || asked.Modern():
+		return fmt.Errorf("the server does not speak revision %s: it answers with %s; try --revision %s", asked, spoken, spoken)
+	default:
 		w.say("The server answered with another revision, %s. The client speaks it, too, and goes on.", spoken)
 		w.revision = spoken
 	}
-	w.server = plan.Server(map[string]any{"handshake": map[string]any{"result": resultOf(events)}})
 	return nil
 }
 
@@ -321,6 +319,7 @@ func (w *walk) close() error {
 	default:
 		w.say("The client goes; over HTTP it ends the session with DELETE where the server gave one an id.")
 	}
+	w.tell() // what came last
 	return w.ctx.Err()
 }
 

@@ -3,7 +3,9 @@ package trace
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -52,7 +54,7 @@ func (s Style) Line(e transcript.Event) string {
 	case transcript.Send:
 		text := data()
 		if e.HTTP != nil {
-			text = strings.TrimSpace(e.HTTP.Method + " " + text)
+			text = strings.TrimSpace(e.HTTP.Method + s.paint(dim, headers(e.HTTP.Headers)) + " " + text)
 		}
 		return s.paint(out, "→ ") + text
 	case transcript.Receive:
@@ -91,6 +93,17 @@ func Answer(h *transcript.HTTP) string {
 		}
 	}
 	return text
+}
+
+// headers are those of a request that the protocol gives a meaning.
+func headers(of map[string][]string) string {
+	var text strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		if strings.HasPrefix(name, "Mcp-") || name == "Last-Event-Id" {
+			fmt.Fprintf(&text, " [%s: %s]", name, reports.Printable(strings.Join(of[name], ", ")))
+		}
+	}
+	return text.String()
 }
 
 // Exit is the end of a process in words.
