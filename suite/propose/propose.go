@@ -174,7 +174,7 @@ func (p *Proposal) allow(f *file) {
 	}
 	left := p.LeftAlone()
 	if len(left) == 0 {
-		f.line("allow: []")
+		f.comment("", "No other tool is there.")
 		return
 	}
 	f.comment("", "Left alone: these may change something. Whatever is safe to call here, with these arguments or better ones: uncomment it.")
@@ -192,15 +192,15 @@ func (p *Proposal) allow(f *file) {
 
 func (p *Proposal) roleSection(f *file) {
 	roles := p.roles()
-	f.comment("", "Who plays which part in the exchanges. These were found; better ones may stand in their place.")
-	if len(roles) == 0 {
-		f.line("roles: {}")
-	} else {
-		f.line("roles:")
-	}
+	f.comment("", "Who plays which part in the exchanges. Better ones may stand in place of what was found.")
+	f.line("roles:")
 	for _, def := range p.Library.Roles {
-		if r := roles[def.Name]; r != nil {
+		switch r := roles[def.Name]; {
+		case r == nil:
+		case saidInFull(r):
 			f.line("  " + def.Name + ": " + player(r))
+		default:
+			f.line(oneLine("  # " + def.Name + ": " + player(r) + "   # is found by each run, which then knows more of it than can be said here"))
 		}
 	}
 	var nobody, elsewhere []*script.RoleDefinition
@@ -232,6 +232,16 @@ func (p *Proposal) roleSection(f *file) {
 		f.line("")
 		f.comment("  ", "Of no use here, since the server does not declare what they are about: "+strings.Join(names, ", ")+".")
 	}
+}
+
+// saidInFull says whether litmus.yaml can say all that the survey knows of who plays a role.
+func saidInFull(r map[string]any) bool {
+	for name := range r {
+		if !slices.Contains([]string{"name", "arguments", "uri", "tool"}, name) {
+			return false
+		}
+	}
+	return true
 }
 
 // useful says whether some exchange that applies to the server needs the role.
