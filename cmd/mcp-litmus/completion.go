@@ -1,7 +1,6 @@
 package main
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/mcp-litmus/mcp-litmus/suite/config"
 	"github.com/mcp-litmus/mcp-litmus/suite/plan"
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
-	"github.com/mcp-litmus/mcp-litmus/suite/transport"
 )
 
 // completer gives what may stand where a shell's user pressed Tab.
@@ -26,8 +24,8 @@ func complete(cmd *cobra.Command, flag string, with completer) {
 
 // words completes to one of these.
 func words(all ...string) completer {
-	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return all, cobra.ShellCompDirectiveNoFileComp
+	return func(_ *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return beginning(slices.Clone(all), begun), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
@@ -42,12 +40,12 @@ func revisionNames(more ...string) completer {
 
 // catalogued completes by the catalogue.
 func catalogued(names func(*script.Library) []cobra.Completion) completer {
-	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return func(_ *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		lib, err := script.Default()
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
-		return names(lib), cobra.ShellCompDirectiveNoFileComp
+		return beginning(names(lib), begun), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
@@ -73,39 +71,22 @@ func faultNames() []cobra.Completion {
 }
 
 // labels completes the last label of a filter such as 'tools && MUST'.
-func labels(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func labels(_ *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	lib, err := script.Default()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	at := strings.LastIndexAny(begun, " &|!,()") + 1
-	before := begun[:at]
+	before := begun[:strings.LastIndexAny(begun, " &|!,()")+1]
 	var out []cobra.Completion
-	for _, label := range allLabels(lib) {
+	for _, label := range plan.AllLabels(lib) {
 		out = append(out, before+label)
 	}
-	return out, cobra.ShellCompDirectiveNoFileComp
+	return beginning(out, begun), cobra.ShellCompDirectiveNoFileComp
 }
 
-// allLabels are those that checks have, as people write them.
-func allLabels(lib *script.Library) []string {
-	all := map[string]bool{}
-	for _, q := range lib.Requirements {
-		all[q.Area] = true
-		for _, r := range script.Covered {
-			if !q.InForce(r) {
-				continue
-			}
-			for _, over := range []string{transport.Stdio, transport.StreamableHTTP, transport.HTTPSSE} {
-				for _, label := range plan.Labels(q, r, over) {
-					if !strings.Contains(label, "NOT") && (label == q.ID || !strings.Contains(label, ".")) {
-						all[label] = true
-					}
-				}
-			}
-		}
-	}
-	return slices.Sorted(maps.Keys(all))
+// beginning are those that begin with what was written.
+func beginning(all []cobra.Completion, begun string) []cobra.Completion {
+	return slices.DeleteFunc(all, func(c cobra.Completion) bool { return !strings.HasPrefix(c, begun) })
 }
 
 // hostServers completes to the servers of the host's file.

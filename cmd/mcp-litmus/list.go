@@ -21,6 +21,7 @@ func listCommand() *cobra.Command {
 		Short: "List the requirements, exchanges or roles of the catalogue, or what of it is tested",
 		Example: `  mcp-litmus list --revision 2025-11-25 --select 'tools && MUST'
   mcp-litmus list --coverage --revision 2025-11-25
+  mcp-litmus list --exchanges
   mcp-litmus list --roles`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -61,15 +62,11 @@ func listCommand() *cobra.Command {
 	f.BoolVar(&exchanges, "exchanges", false, "list the exchanges and what each proves")
 	f.BoolVar(&roles, "roles", false, "list the roles that tools, prompts and resources can play (for litmus.yaml)")
 	f.BoolVar(&coverage, "coverage", false, "count for each revision what is tested, what is untestable and why, and what is neither")
+	complete(cmd, "revision", revisionNames())
+	complete(cmd, "select", labels)
 	cmd.MarkFlagsMutuallyExclusive("exchanges", "roles", "coverage")
 	cmd.MarkFlagsMutuallyExclusive("coverage", "select")
 	return cmd
-}
-
-// checkRevisions says which name is no revision, and which may be meant.
-func checkRevisions(names ...string) error {
-	_, err := parseRevisions(names)
-	return err
 }
 
 func parseRevisions(names []string) ([]script.Revision, error) {

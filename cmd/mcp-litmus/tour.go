@@ -41,9 +41,6 @@ Without a COMMAND or --url, litmus.yaml names the server, or the tour shows the 
 			}
 			opts := targetSettings(&o, c)
 			if revision != "" {
-				if err := checkRevisions(revision); err != nil {
-					return err
-				}
 				opts = append(opts, suite.Revisions(revision))
 			}
 			style := trace.Style{Color: reports.Color(os.Stdout) && !noColor, Longest: 1200}

@@ -108,7 +108,7 @@ func TestMistakesInHostsFiles(t *testing.T) {
 		`{"mcpServers": {}}`: `config.json:1:16: there is no server in this file`,
 		`{"name": "x"}`:      `config.json: no servers stand here; a host's file lists them under mcpServers or servers`,
 		"{\n \"mcpServers\": {\"wether\": {\"args\": []}}\n}":                                        `config.json:2:27: the server wether names neither a command nor a url`,
-		"{\n \"servers\": {\"wether\": {\"command\": \"${MISSING}\"}}}":                              `config.json:2:35: the environment variable MISSING is not set; set it, or give a default: ${MISSING:-default}`,
+		"{\n \"servers\": {\"wether\": {\"command\": \"${MISSING}\"}}}":                              `config.json:2:36: the environment variable MISSING is not set; set it, or give a default: ${MISSING:-default}`,
 		"{\n \"servers\": {\"wether\": {\"command\": \"x\", \"args\": [\"${input:a-b}\"]}}}":         `config.json:2:50: the editor asks for ${input:a-b}; set the environment variable A_B to what you would answer`,
 		"{\n \"servers\": {\"wether\": {\"command\": \"x\", \"args\": \"y\"}}}":                      `config.json:2:49: the server wether: args is a list of texts, not the text "y"`,
 		"{\n \"servers\": {\"wether\": {\"command\": \"x\", \"args\": [\"${command:pick}\"]}}}":      `only the editor knows what ${command:pick} is`,
