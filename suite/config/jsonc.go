@@ -37,7 +37,10 @@ func parseJSON(file string, data []byte, m *mistakes) *value {
 		m.add(p.at(), "something stands behind the end of the JSON")
 		return nil
 	}
-	what, pos := "it ends too early", p.at()
+	what, pos := err.Error(), p.at()
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		what = "it ends too early"
+	}
 	var syntax *jsontext.SyntacticError
 	if errors.As(err, &syntax) {
 		what, pos = syntax.Err.Error(), at(syntax.ByteOffset)
