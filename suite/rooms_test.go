@@ -23,7 +23,7 @@ var rooms = map[string][]string{
 	"suite/auth":         {},
 	"suite/transport":    {"suite/wire", "suite/transcript"},
 	"suite/session":      {"suite/wire", "suite/transcript", "suite/transport"},
-	"suite/script":       {"suite/schema", "fixtures"},
+	"suite/script":       {"suite/wire", "suite/schema", "fixtures"},
 	"suite/observe":      {"suite/wire", "suite/transcript", "suite/script", "suite/schema"},
 	"suite/plan":         {"suite/wire", "suite/transcript", "suite/script", "suite/observe", "suite/verdict"},
 	"suite/judge":        {"suite/wire", "suite/transcript", "suite/script", "suite/observe", "suite/plan", "suite/verdict"},

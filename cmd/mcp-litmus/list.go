@@ -3,13 +3,14 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-litmus/mcp-litmus/suite/plan"
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
-	"github.com/mcp-litmus/mcp-litmus/suite/transport"
+	"github.com/mcp-litmus/mcp-litmus/suite/wire"
 )
 
 func listCommand() *cobra.Command {
@@ -113,7 +114,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 
 // overAny says whether f holds for a transport that a target may have.
 func overAny(f func(transport string) bool) bool {
-	return f(transport.Stdio) || f(transport.StreamableHTTP) || f(transport.InMemory)
+	return slices.ContainsFunc(wire.Transports, f)
 }
 
 // window says in which revisions a requirement is in force.

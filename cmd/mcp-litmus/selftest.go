@@ -83,6 +83,9 @@ nothing must break; with one exactly what the fault names. So a check that could
 					if c.Problem != "" {
 						fmt.Fprintf(out, "     problem: %s\n", c.Problem)
 					}
+					if c.Retried != "" {
+						fmt.Fprintf(out, "     at the second try, alone; at the first: %s\n", c.Retried)
+					}
 				},
 			})
 			if err != nil {
@@ -100,14 +103,17 @@ nothing must break; with one exactly what the fault names. So a check that could
 			for _, id := range r.Unkilled {
 				fmt.Fprintf(out, "FAIL no fault kills %s\n", id)
 			}
-			faulty := 0
+			faulty, retried := 0, 0
 			for _, c := range r.Cells {
+				if c.Retried != "" {
+					retried++
+				}
 				if !c.OK() {
 					faulty++
 				}
 			}
-			fmt.Fprintf(out, "%d faults in %d places (what shows in lines in memory is not run over stdio again): %d as they should be, %d not\n",
-				len(faults), len(r.Cells), len(r.Cells)-faulty, faulty)
+			fmt.Fprintf(out, "%d faults in %d places (what shows in lines in memory is not run over stdio again): %d as they should be (%d at the second try, alone), %d not\n",
+				len(faults), len(r.Cells), len(r.Cells)-faulty, retried, faulty)
 			if !r.OK() {
 				return exit{exitBreaks, ""}
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
 	"github.com/mcp-litmus/mcp-litmus/suite/verdict"
+	"github.com/mcp-litmus/mcp-litmus/suite/wire"
 )
 
 // Baseline are the failures that are known and reviewed.
@@ -21,8 +22,6 @@ type Known struct {
 	Reason      string
 	Pos         script.Position
 }
-
-var transports = []string{"stdio", "streamable-http", "http+sse", "in-memory"}
 
 func readBaseline(r *reader, v *value) Baseline {
 	if v.kind != listKind {
@@ -41,7 +40,7 @@ func readBaseline(r *reader, v *value) Baseline {
 				}
 			}},
 			field{"revision", func(v *value) { k.Revision = r.revision(v) }},
-			field{"transport", func(v *value) { k.Transport = r.oneOf(v, of+": transport", transports...) }},
+			field{"transport", func(v *value) { k.Transport = r.oneOf(v, of+": transport", wire.Transports...) }},
 			field{"reason", func(v *value) { k.Reason = strings.TrimSpace(r.text(v, of+": reason")) }},
 		) {
 			continue

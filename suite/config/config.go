@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
+	"github.com/mcp-litmus/mcp-litmus/suite/wire"
 )
 
 // Schema is the JSON Schema (draft-07) of litmus.yaml.
@@ -65,7 +66,7 @@ type Target struct {
 }
 
 // URLTransports are what Target.Transport can be; auto finds out what the URL speaks.
-var URLTransports = []string{"auto", "streamable-http", "http+sse"}
+var URLTransports = []string{"auto", wire.StreamableHTTP, wire.HTTPSSE}
 
 // Environ is Env as NAME=value, in order of the names.
 func (t *Target) Environ() []string {

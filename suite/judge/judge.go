@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
 	"github.com/mcp-litmus/mcp-litmus/suite/verdict"
+	"github.com/mcp-litmus/mcp-litmus/suite/wire"
 )
 
 // SpecificationURL is where revision r states the requirement, or "".
@@ -134,62 +135,17 @@ func (j *judge) client(p *transcript.Play) string {
 
 // survey draws the context from the survey's plays, as the player did.
 func (j *judge) survey() *observe.Context {
-	c := &observe.Context{
-		Revision: j.pair.Revision, Transport: j.pair.Transport,
-		Loopback: j.run.Header.Options.Loopback, Absent: plan.Absent(nil),
-		Reader: &j.reader, Auth: plan.Authorization(nil, false, j.run.Header.Options),
-	}
-	offer := j.play(plan.Offer)
-	opened := offer != nil && offer.Session != 0 && offer.Problem == ""
-	if p := j.play(plan.Guard); p != nil {
-		c.Auth = plan.Authorization(j.replay(plan.Guard, c, p), opened, j.run.Header.Options)
-	}
-	if !opened {
-		return c
-	}
-	j.offered(c, offer, nil)
-	var calls map[string]any
-	if p := j.play(plan.Calls); p != nil {
-		calls = j.replay(plan.Calls, c, p)
-		j.offered(c, offer, calls)
-	}
-	c.Clients = map[string]*observe.Context{}
+	var plays []plan.Surveyed
 	for _, p := range j.run.Plays {
-		key := j.client(p)
-		if key == "" || p.Exchange != plan.Offer || p.Revision != string(j.pair.Revision) || p.Transport != j.pair.Transport {
+		s := j.sessions[p.Session]
+		if p.Revision != string(j.pair.Revision) || p.Transport != j.pair.Transport || s == nil || p.Problem != "" ||
+			!slices.Contains([]string{plan.Guard, plan.Offer, plan.Calls}, p.Exchange) {
 			continue
 		}
-		other := *c
-		other.Clients = nil
-		j.offered(&other, p, calls)
-		c.Clients[key] = &other
+		plays = append(plays, plan.Surveyed{Exchange: p.Exchange, Client: s.Client, Opening: s.Opening(), Events: p.Events})
 	}
-	return c
-}
-
-// offered draws into the context what the client in the play's session was offered; calls are the outcomes of the survey's
-// calls, or nil.
-func (j *judge) offered(c *observe.Context, offer *transcript.Play, calls map[string]any) {
-	c.Server = plan.Server(j.vars(c, offer))
-	plan.Context(c, j.lib, j.replay(plan.Offer, c, offer), calls, j.run.Header.Options)
-}
-
-// replay gives the variables that an exchange of the survey left, nil where there is none of the name.
-func (j *judge) replay(name string, c *observe.Context, p *transcript.Play) map[string]any {
-	ex := j.lib.Exchange(name)
-	if ex == nil {
-		return nil
-	}
-	return j.reader.Replay(ex, j.vars(c, p), p.Events, func(observe.Seen) {})
-}
-
-// vars are the variables at the beginning of the play.
-func (j *judge) vars(c *observe.Context, p *transcript.Play) map[string]any {
-	s := j.sessions[p.Session]
-	if s == nil {
-		return c.Vars(nil, nil)
-	}
-	return c.Vars(s.Client, s.Opening())
+	base := observe.Context{Revision: j.pair.Revision, Transport: j.pair.Transport, Reader: &j.reader}
+	return plan.Survey(j.lib, base, j.run.Header.Options, plays)
 }
 
 // item judges one planned exchange.
@@ -230,7 +186,7 @@ func (j *judge) item(item plan.Item) []verdict.Verdict {
 // stretches gathers all that happened at the pair, for watch exchanges.
 func (j *judge) stretches() []observe.Stretch {
 	var out []observe.Stretch
-	carried := j.pair.Transport == "http+sse"
+	carried := j.pair.Transport == wire.HTTPSSE
 	for _, s := range j.run.Sessions {
 		if s.Revision == string(j.pair.Revision) && s.Transport == j.pair.Transport {
 			out = append(out, observe.Stretch{Session: s.Number, Of: s.Exchange, As: s.Name, Negotiated: s.Negotiated, Carried: carried, Events: s.Events})

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -97,7 +96,7 @@ func (t *tally) play(p *transcript.Play, s *transcript.Session) {
 	for _, c := range t.ex.Checks {
 		if q := t.force(c); q != nil {
 			o := t.excuse(t.check(c, q, vars, p.Events), p)
-			if (o.status == verdict.Fail || o.status == verdict.Warn) && speaksOf(c, gone) {
+			if (o.status == verdict.Fail || o.status == verdict.Warn) && !c.Survival && speaksOf(c, gone) {
 				o = outcome{status: verdict.Untested, reason: "the server had ended the conversation before a step that it is about"}
 			}
 			t.add(q, o)
@@ -108,10 +107,7 @@ func (t *tally) play(p *transcript.Play, s *transcript.Session) {
 // speaksOf says whether a check asks for what one of the steps observed.
 func speaksOf(c *script.Check, steps []string) bool {
 	return slices.ContainsFunc(steps, func(name string) bool {
-		word := regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`)
-		return slices.ContainsFunc([]*script.Expr{c.That, c.Each}, func(e *script.Expr) bool {
-			return e != nil && word.MatchString(e.Source)
-		})
+		return slices.ContainsFunc([]*script.Expr{c.That, c.Each}, func(e *script.Expr) bool { return e != nil && e.Uses(name) })
 	})
 }
 
@@ -162,7 +158,7 @@ func (t *tally) step(c *script.Check, q *script.Requirement, seen observe.Seen, 
 		return outcome{status: verdict.Skip, reason: orElse(c.Reason, fmt.Sprintf("the step does not apply: not %s", seen.Step.When.Source))}
 	case seen.Doc == nil:
 		return t.undone(p)
-	case seen.Gone && q.LevelAt(t.j.pair.Revision) != script.Advice:
+	case seen.Gone && !c.Survival && q.LevelAt(t.j.pair.Revision) != script.Advice:
 		return outcome{status: verdict.Untested, reason: "the server had ended the conversation before this step"}
 	}
 	for _, e := range seen.Events {

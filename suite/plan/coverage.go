@@ -1,9 +1,9 @@
 package plan
 
-import "github.com/mcp-litmus/mcp-litmus/suite/script"
-
-// transports are those that a run can drive, by their names.
-var transports = []string{"stdio", "in-memory", "streamable-http", "http+sse"}
+import (
+	"github.com/mcp-litmus/mcp-litmus/suite/script"
+	"github.com/mcp-litmus/mcp-litmus/suite/wire"
+)
 
 // Coverage is what the catalogue makes of the requirements in force at one revision. Advice is no requirement and
 // stands apart. Each list is in the catalogue's order.
@@ -18,7 +18,7 @@ type Coverage struct {
 // Covers draws the coverage of a revision from the catalogue alone: no server is asked.
 func Covers(lib *script.Library, r script.Revision) Coverage {
 	judged := map[*script.Requirement]bool{}
-	for _, over := range transports {
+	for _, over := range wire.Transports {
 		for _, ex := range lib.Exchanges {
 			if !Concerns(lib, ex, r, over) {
 				continue

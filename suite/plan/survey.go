@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/mcp-litmus/mcp-litmus/suite/observe"
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
 	"github.com/mcp-litmus/mcp-litmus/suite/wire"
@@ -296,17 +295,4 @@ func Absent(server map[string]any) map[string]any {
 		"tool": tool, "prompt": prompt, "resource": "litmus-absent://nowhere/nothing",
 		"method": "litmus/absent-method", "cursor": "litmus-absent-cursor",
 	}
-}
-
-// Context fills a context from the variables that the survey's exchanges left: offer after Offer, calls after
-// Calls (nil when it was not played). Calls are made once, by the client without capabilities.
-func Context(c *observe.Context, lib *script.Library, offer, calls map[string]any, opts transcript.Options) {
-	c.Server = Server(offer)
-	c.Absent = Absent(c.Server)
-	c.Callable = Callable(lib, c.Server, opts)
-	var outcomes []any
-	if calls != nil {
-		outcomes, _ = calls["calls"].([]any)
-	}
-	c.Roles, c.Unfilled = Roles(lib, c.Server, c.Callable, outcomes, opts)
 }

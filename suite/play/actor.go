@@ -161,7 +161,7 @@ func (a *actor) bound(st *script.Step, s *opened) time.Duration {
 	}
 	bound := a.player.cfg.Options.Timeout
 	said := func(e transcript.Event) bool { return e.Kind == transcript.Receive }
-	if a.c.Transport != "stdio" || s.Negotiated() != "" || slices.ContainsFunc(s.Events(), said) {
+	if a.c.Transport != transport.Stdio || s.Negotiated() != "" || slices.ContainsFunc(s.Events(), said) {
 		return bound
 	}
 	return max(bound, a.player.cfg.Opening)

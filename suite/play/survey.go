@@ -55,11 +55,12 @@ func (p *player) survey(ctx context.Context) []*observe.Context {
 	}
 	if len(usable) == 0 && len(failures) > 0 && !p.unreachable && ctx.Err() == nil {
 		// What can be judged without a session still is: how the server answers to initialize.
-		c := p.context(asked[firstOf(asked)])
+		r := asked[firstOf(asked)]
+		var plays []plan.Surveyed
 		if p.refused {
-			p.guard(ctx, c, false)
+			plays = p.guard(ctx, r, plays)
 		}
-		usable = append(usable, c)
+		usable = append(usable, p.context(r, plays))
 	}
 	slices.Reverse(usable)
 	return usable
@@ -162,12 +163,10 @@ func (p *player) isUnreachable() bool {
 	return p.unreachable
 }
 
-// context is what is known before the survey, as the judge has it.
-func (p *player) context(r script.Revision) *observe.Context {
-	return &observe.Context{
-		Revision: r, Transport: p.cfg.Target.Transport(), Loopback: p.cfg.Options.Loopback, Absent: plan.Absent(nil),
-		Auth: plan.Authorization(nil, false, p.cfg.Options),
-	}
+// context is what is known of the server at a revision after these plays of the survey, as the judge has it.
+func (p *player) context(r script.Revision, plays []plan.Surveyed) *observe.Context {
+	base := observe.Context{Revision: r, Transport: p.cfg.Target.Transport()}
+	return plan.Survey(p.cfg.Library, base, p.cfg.Options, plays)
 }
 
 // surveyAt opens the first session at a revision and plays the survey's exchanges in it. The session is shared
@@ -192,7 +191,7 @@ func (p *player) surveyAt(ctx context.Context, r script.Revision, opening time.D
 		err := o.err
 		if answered(o, 401) {
 			p.refused = true
-			err = errors.New(plan.Unauthorized(p.context(r).Auth))
+			err = errors.New(plan.Unauthorized(p.context(r, nil).Auth))
 		}
 		p.mu.Unlock()
 		p.close(o)
@@ -206,46 +205,24 @@ func (p *player) surveyAt(ctx context.Context, r script.Revision, opening time.D
 		return nil, o.Negotiated(), nil
 	}
 	others := p.surveyClients(ctx, r)
-	c, offer := p.offered(ctx, r, o)
+	plays := p.surveyPlay(ctx, r, plan.Offer, o, nil)
 	if p.cfg.Options.Tokens[plan.ValidToken] != "" {
-		p.guard(ctx, c, true)
+		plays = p.guard(ctx, r, plays)
 	}
+	tools := p.offeredTools(r, plays)
 	p.mu.Lock()
-	p.tools[r], _ = c.Server["tools"].([]any)
+	p.tools[r] = tools
 	p.mu.Unlock()
-	calls := p.surveyPlay(ctx, plan.Calls, c, o)
-	plan.Context(c, p.cfg.Library, offer, calls, p.cfg.Options)
-	p.release(o, !o.Gone())
-	c.Clients = map[string]*observe.Context{}
-	for key, other := range others() {
-		other.context.Auth = c.Auth
-		plan.Context(other.context, p.cfg.Library, other.offer, calls, p.cfg.Options)
-		c.Clients[key] = other.context
-	}
-	return c, string(r), nil
-}
-
-// offered plays the first exchange of the survey: what the client of the session is offered.
-func (p *player) offered(ctx context.Context, r script.Revision, o *opened) (c *observe.Context, offer map[string]any) {
-	c = p.context(r)
-	c.Server = plan.Server(c.Vars(o.record.Client, o.record.Opening()))
-	offer = p.surveyPlay(ctx, plan.Offer, c, o)
-	plan.Context(c, p.cfg.Library, offer, nil, p.cfg.Options)
-	tools, _ := c.Server["tools"].([]any)
 	o.Mirror(tools)
-	return c, offer
-}
-
-// otherClient is what a client with capabilities was offered.
-type otherClient struct {
-	context *observe.Context
-	offer   map[string]any
+	plays = p.surveyPlay(ctx, r, plan.Calls, o, plays)
+	p.release(o, !o.Gone())
+	return p.context(r, append(plays, others()...)), string(r), nil
 }
 
 // surveyClients surveys once for each set of client capabilities with which an exchange is to be played at the revision,
-// side by side. The function that comes back waits for what they were offered, by script.CapabilitiesKey; clients for whom
-// no session could be had are left out. The sessions are shared with later exchanges.
-func (p *player) surveyClients(ctx context.Context, r script.Revision) func() map[string]otherClient {
+// side by side. The function that comes back waits for the plays; clients for whom no session could be had are left out.
+// The sessions are shared with later exchanges.
+func (p *player) surveyClients(ctx context.Context, r script.Revision) func() []plan.Surveyed {
 	clients := map[string]script.Client{}
 	for _, ex := range p.cfg.Library.Exchanges {
 		if len(ex.Client.Capabilities) == 0 || ex.Session == script.Bare || !plan.Concerns(p.cfg.Library, ex, r, p.cfg.Target.Transport()) ||
@@ -255,23 +232,24 @@ func (p *player) surveyClients(ctx context.Context, r script.Revision) func() ma
 		clients[script.CapabilitiesKey(ex.Client.Capabilities)] = script.Client{Capabilities: ex.Client.Capabilities}
 	}
 	var mu sync.Mutex
-	found := map[string]otherClient{}
+	var plays []plan.Surveyed
 	var surveys sync.WaitGroup
-	for key, client := range clients {
+	for _, client := range clients {
 		surveys.Go(func() {
 			o := p.open(ctx, r, client, false)
 			if o.err != nil || o.Negotiated() != string(r) {
 				p.close(o)
 				return
 			}
-			c, offer := p.offered(ctx, r, o)
+			played := p.surveyPlay(ctx, r, plan.Offer, o, nil)
+			o.Mirror(p.offeredTools(r, played))
 			p.release(o, !o.Gone())
 			mu.Lock()
 			defer mu.Unlock()
-			found[key] = otherClient{c, offer}
+			plays = append(plays, played...)
 		})
 	}
-	return func() map[string]otherClient { surveys.Wait(); return found }
+	return func() []plan.Surveyed { surveys.Wait(); return plays }
 }
 
 // fallBack finds out, where a URL does not take initialize as Streamable HTTP would, whether it speaks HTTP+SSE, and leaves
@@ -306,18 +284,19 @@ func answered(o *opened, statuses ...int) bool {
 	})
 }
 
-// guard finds out, in a session without a handshake, how the server answers to what comes without a token. accepted says
-// whether a session could be had with the one given.
-func (p *player) guard(ctx context.Context, c *observe.Context, accepted bool) {
+// guard finds out, in a session without a handshake, how the server answers to what comes without a token, and adds that
+// to the plays.
+func (p *player) guard(ctx context.Context, r script.Revision, plays []plan.Surveyed) []plan.Surveyed {
 	ex := p.cfg.Library.Exchange(plan.Guard)
-	if ex == nil || !slices.Contains(ex.Transports, c.Transport) {
-		return
+	if ex == nil || !slices.Contains(ex.Transports, p.cfg.Target.Transport()) {
+		return plays
 	}
-	o := p.open(ctx, c.Revision, script.Client{}, true)
+	o := p.open(ctx, r, script.Client{}, true)
 	defer p.close(o)
-	if o.err == nil {
-		c.Auth = plan.Authorization(p.surveyPlay(ctx, plan.Guard, c, o), accepted, p.cfg.Options)
+	if o.err != nil {
+		return plays
 	}
+	return p.surveyPlay(ctx, r, plan.Guard, o, plays)
 }
 
 // modernError says whether the event brings an error that only a server of the modern era gives.
@@ -332,13 +311,29 @@ func modernError(e transcript.Event) bool {
 	return ok && slices.Contains([]int64{-32020, -32021, -32022}, code)
 }
 
-func (p *player) surveyPlay(ctx context.Context, name string, c *observe.Context, o *opened) map[string]any {
+// surveyPlay plays an exchange of the survey and adds it to the plays.
+func (p *player) surveyPlay(ctx context.Context, r script.Revision, name string, o *opened, plays []plan.Surveyed) []plan.Surveyed {
 	ex := p.cfg.Library.Exchange(name)
-	vars := c.Vars(o.record.Client, o.record.Opening())
 	if ex == nil {
-		return vars
+		return plays
 	}
-	return observe.Replay(ex, vars, p.playIn(ctx, ex, c, o).Events, func(observe.Seen) {})
+	s := plan.Surveyed{Exchange: name, Client: o.record.Client, Opening: o.record.Opening()}
+	s.Events = p.playIn(ctx, ex, p.contextOf(r, append(plays, s)), o).Events
+	return append(plays, s)
+}
+
+// contextOf is what the client of the last play was offered.
+func (p *player) contextOf(r script.Revision, plays []plan.Surveyed) *observe.Context {
+	c := p.context(r, plays)
+	if other := c.Clients[script.CapabilitiesKey(plays[len(plays)-1].Client)]; other != nil {
+		return other
+	}
+	return c
+}
+
+func (p *player) offeredTools(r script.Revision, plays []plan.Surveyed) []any {
+	tools, _ := p.contextOf(r, plays).Server["tools"].([]any)
+	return tools
 }
 
 // list joins words for people: a, b and c.

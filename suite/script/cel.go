@@ -279,6 +279,11 @@ func (e *Expr) checkNames(locate func(int) Position, sc *scope, m *mistakes) boo
 	return good
 }
 
+// Uses says whether the expression asks for what the variable holds.
+func (e *Expr) Uses(variable string) bool {
+	return slices.ContainsFunc(freeNames(e.ast.NativeRep().Expr()), func(u use) bool { return u.name == variable })
+}
+
 // use is where an expression uses a variable; present: only asks whether it is there.
 type use struct {
 	name    string

@@ -142,7 +142,7 @@ func (r *reader) client(n *node) Client {
 
 var stepName = regexp.MustCompile(`^[a-z][A-Za-z0-9_]*$`)
 
-// reservedNames cannot name a step: CEL has them.
-var reservedNames = []string{"true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if",
+// reservedNames cannot name a step: CEL has them, and close: the first.
+var reservedNames = []string{"input", "true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if",
 	"import", "let", "loop", "package", "namespace", "return", "var", "void", "while", "bool", "int", "uint", "double", "string",
 	"bytes", "list", "map", "type", "null_type", "dyn", "math", "sets", "lists", "strings", "google", "cel", "optional"}

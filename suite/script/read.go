@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cel.dev/cel-go/common/types"
+	"github.com/mcp-litmus/mcp-litmus/suite/wire"
 )
 
 // reader reads nodes into types and gathers every mistake on the way.
@@ -118,7 +119,7 @@ func (r *reader) revision(n *node, at Position, text, what string) Revision {
 }
 
 func (r *reader) transports(n *node) []string {
-	names := []string{"stdio", "streamable-http", "http+sse", "in-memory"}
+	names := wire.Transports
 	return r.texts(n, "transports", func(i *node, t string) {
 		if !slices.Contains(names, t) {
 			hint := DidYouMean(t, names)

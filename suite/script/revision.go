@@ -2,6 +2,7 @@ package script
 
 import (
 	"fmt"
+	"github.com/mcp-litmus/mcp-litmus/suite/wire"
 	"slices"
 	"strings"
 )
@@ -36,7 +37,7 @@ func (r Revision) Era() string {
 }
 
 // Over says whether servers of the revision are spoken to over the transport: HTTP+SSE has no place in the modern era.
-func (r Revision) Over(transport string) bool { return !r.Modern() || transport != "http+sse" }
+func (r Revision) Over(transport string) bool { return !r.Modern() || transport != wire.HTTPSSE }
 
 // ParseRevision checks that s names a published revision; the error lists them.
 func ParseRevision(s string) (Revision, error) {

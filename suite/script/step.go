@@ -23,7 +23,7 @@ type stepReader struct {
 var verbs = map[Verb][]string{
 	Request:  {"params", "meta", "id", "headers", "until", "malformed"},
 	Notify:   {"params", "headers", "malformed"},
-	Raw:      {"ids", "headers", "until", "malformed"},
+	Raw:      {"ids", "headers", "malformed"},
 	HTTP:     {"headers", "until", "malformed"},
 	Pages:    {"params", "meta"},
 	Listen:   {"headers"},
@@ -460,11 +460,12 @@ func (s *stepReader) check(n *node, e entry, sc *scope) *Check {
 	that := n
 	if n.kind == mappingNode {
 		c.Pos = n.pos
-		s.known(n, "a check", "each", "that", "when", "given", "reason")
+		s.known(n, "a check", "each", "that", "when", "given", "reason", "survival")
 		c.Each = s.listOf(n.get("each"), "each", sc)
 		c.When = s.condition(n.get("when"), "when", sc)
 		c.Given = s.condition(n.get("given"), "given", sc)
 		c.Reason = s.text(n.get("reason"), n.pos, "reason", false)
+		c.Survival = s.yes(n.get("survival"), "survival")
 		if that = n.get("that"); that == nil {
 			s.add(n.pos, "the check of %s has no that:; write what must hold", e.key)
 			return c

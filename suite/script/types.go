@@ -154,6 +154,7 @@ type Check struct {
 	When        *Expr  // false: skip
 	Given       *Expr  // false: untested
 	Reason      string // why, for When, Given and an empty Each
+	Survival    bool   // the check is that the server goes on: that it has ended counts, and excuses nothing
 	Pos         Position
 }
 

@@ -53,6 +53,7 @@ type Cell struct {
 	Collateral []string // requirements that broke although the fault does not say so, with the reason
 	Untested   []string // without a fault: requirements that the reference server gave no way to exercise
 	Problem    string   // why the run could not be made
+	Retried    string   // what went wrong at the first try, among others; this is the second, alone
 }
 
 // OK says whether the cell is as it should be.
@@ -156,12 +157,32 @@ func Matrix(ctx context.Context, cfg Config) (Result, error) {
 	close(queue)
 	workers.Wait()
 	for _, i := range again {
+		first := results[i]
 		results[i] = try(ctx, cfg, tasks[i].fault, tasks[i].transport, tasks[i].whole)
+		retried(results[i], first)
 		tell(results[i])
 	}
 	r := Result{Cells: slices.Concat(results...), Untried: untried}
 	r.Unkilled = unkilled(cfg, r.Cells)
 	return r, ctx.Err()
+}
+
+// retried notes in the cells of a second try what was wrong with them at the first.
+func retried(second, first []Cell) {
+	for i := range second {
+		for _, c := range first {
+			if c.Revision == second[i].Revision && !c.OK() {
+				second[i].Retried = strings.Join(slices.Concat(nonEmpty(c.Problem), c.Missing, c.Collateral, c.Untested), "; ")
+			}
+		}
+	}
+}
+
+func nonEmpty(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return []string{s}
 }
 
 func wrong(cells []Cell) bool {
@@ -297,13 +318,16 @@ func target(cfg Config, f *sabotage.Fault, name string) suite.Target {
 }
 
 // try runs the suite with one fault over one transport: at each revision at which the fault breaks something. With whole,
-// everything is judged at the newest of them (with cfg.Full, or without a fault, at all), at the others what the
-// fault breaks; what is seen only where everything is played is not tried at these.
+// everything is judged at the newest of them (with cfg.Full, or without a fault, at all); what the fault breaks is judged at
+// the oldest, too, and at the newest of each era: there windows end that end too early or too late. What is seen only where
+// everything is played is not tried at these.
 func try(ctx context.Context, cfg Config, f *sabotage.Fault, name string, whole bool) []Cell {
 	want := expectations(cfg, f, name)
 	var all, part []string
-	for _, r := range slices.Backward(script.Covered) {
-		if _, ok := want[r]; !ok {
+	asked := slices.DeleteFunc(slices.Clone(script.Covered), func(r script.Revision) bool { _, ok := want[r]; return !ok })
+	for i, r := range slices.Backward(asked) {
+		newest := i == len(asked)-1 || asked[i+1].Era() != r.Era()
+		if f != nil && !cfg.Full && i > 0 && !newest {
 			continue
 		}
 		switch ambient := f != nil && ambient(cfg, want[r], r, name); {

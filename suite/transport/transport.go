@@ -9,14 +9,15 @@ import (
 	"time"
 
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
+	"github.com/mcp-litmus/mcp-litmus/suite/wire"
 )
 
 // The names of the transports, as Target.Transport gives them.
 const (
-	Stdio          = "stdio"
-	StreamableHTTP = "streamable-http"
-	HTTPSSE        = "http+sse" // of 2024-11-05: messages are posted to one address and come on a stream from another
-	InMemory       = "in-memory"
+	Stdio          = wire.Stdio
+	StreamableHTTP = wire.StreamableHTTP
+	HTTPSSE        = wire.HTTPSSE
+	InMemory       = wire.InMemory
 )
 
 // ErrClosed is what Send returns, wrapped, when the conversation is over: the input was closed, or the server is gone.
