@@ -217,3 +217,7 @@ func fitArea(s string, n int) string {
 	}
 	return s
 }
+
+// Printable makes text that comes from a server safe to show on a terminal: control characters become their pictures, what
+// would reorder or hide text becomes ‹U+202E›, and a byte that is not UTF-8 ‹FF›.
+func Printable(s string) string { return printable(s) }

@@ -76,17 +76,15 @@ func (r *lazy) specs(s *settings, ex *script.Exchange, revision script.Revision,
 			if !ok {
 				ginkgo.Skip("the server does not speak this revision, or could not be driven at it")
 			}
-			switch v.Status {
-			case verdict.Skip:
-				ginkgo.Skip(v.Reason)
-			case verdict.Untested:
-				ginkgo.Skip("untested: " + v.Reason)
-			case verdict.Fail, verdict.Warn, verdict.Note, verdict.Error:
-				if !broken(v, s.strict) {
-					ginkgo.AddReportEntry(string(v.Status), v.Text+": "+v.Reason)
-				}
+			skip, remark := aside(v, s.strict)
+			switch {
+			case skip != "":
+				ginkgo.Skip(skip)
+			case remark != "":
+				ginkgo.AddReportEntry(string(v.Status), remark)
+			default:
+				gomega.Expect(v).To(Conform(s.strict))
 			}
-			gomega.Expect(v).To(Conform(s.strict))
 		})
 	}
 }

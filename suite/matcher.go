@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -42,4 +43,20 @@ func (m conform) FailureMessage(actual any) string {
 func (m conform) NegatedFailureMessage(actual any) string {
 	v := actual.(verdict.Verdict)
 	return fmt.Sprintf("expected the server to break %s in %q, but the verdict is %s", v.Requirement, v.Exchange, v.Status)
+}
+
+// aside says what a test tells of a verdict that is no assertion: why it is skipped, or what there is to remark about one that
+// does not count. Both are "" for a verdict that Conform decides.
+func aside(v verdict.Verdict, strict bool) (skip, remark string) {
+	switch v.Status {
+	case verdict.Skip:
+		return cmp.Or(v.Reason, "does not apply"), ""
+	case verdict.Untested:
+		return "untested: " + v.Reason, ""
+	case verdict.Fail, verdict.Warn, verdict.Note, verdict.Error:
+		if !broken(v, strict) {
+			return "", string(v.Status) + ": " + v.Text + ": " + v.Reason
+		}
+	}
+	return "", ""
 }

@@ -23,13 +23,16 @@ import (
 	"github.com/mcp-litmus/mcp-litmus/suite/plan"
 	"github.com/mcp-litmus/mcp-litmus/suite/play"
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
+	"github.com/mcp-litmus/mcp-litmus/suite/trace"
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
 	"github.com/mcp-litmus/mcp-litmus/suite/transport"
 	"github.com/mcp-litmus/mcp-litmus/suite/verdict"
 )
 
 // Version is the version of the suite, as reports and transcripts name it.
-const Version = "0.1.0-dev"
+//
+// Releases set it when they are linked.
+var Version = "0.1.0-dev"
 
 // Target is the server under test and how to reach it.
 type Target = transport.Target
@@ -69,6 +72,7 @@ type settings struct {
 	strict    bool
 	planned   func(int)
 	played    func(...verdict.Verdict)
+	wire      func(int, transcript.Event)
 	library   *script.Library
 }
 
@@ -153,6 +157,12 @@ func Progress(planned func(n int), played func(verdicts ...verdict.Verdict)) Opt
 	return func(s *settings) { s.planned, s.played = planned, played }
 }
 
+// Wire is told of everything that crosses the wire, as it does, secrets redacted: package trace writes it for people. conversation
+// counts the sessions from 1. It is called from several goroutines.
+func Wire(told func(conversation int, e transcript.Event)) Option {
+	return func(s *settings) { s.wire = told }
+}
+
 // Outcome is what a run gives.
 type Outcome struct {
 	Report     *verdict.Report
@@ -229,13 +239,13 @@ func (s *settings) revisions() []script.Revision {
 // Run runs the suite against the target. An error means that the options or files are wrong; whatever the server
 // does, even not to start at all, is told by the report (see its Problems and Complete).
 func Run(ctx context.Context, target Target, opts ...Option) (*Outcome, error) {
-	s, err := gather(opts)
+	s, err := prepare(target, opts)
 	if err != nil {
 		return nil, err
 	}
-	s.options.Loopback = target.Loopback()
-	if t, ok := target.(transport.Authorizer); ok && s.options.Tokens[plan.ValidToken] != "" {
-		t.Authorize("Bearer " + s.options.Tokens[plan.ValidToken])
+	if s.wire != nil {
+		redactor := s.redactor()
+		target = trace.Target(target, func(conversation int, e transcript.Event) { s.wire(conversation, redactor.Event(e)) })
 	}
 	wanted, _ := plan.Select(s.options.Select)
 	if err := plan.Nothing(s.library, s.options.Select, s.revisions(), target.Transport(), wanted); err != nil {
@@ -265,7 +275,7 @@ func Run(ctx context.Context, target Target, opts ...Option) (*Outcome, error) {
 		Format: transcript.FormatName, Suite: Version, Catalogue: s.library.Digest, Started: started.UTC(),
 		Target: target.String(), Options: s.options, Problems: problems, Duration: time.Since(started),
 	}
-	return conclude(s, transcript.NewRedactor(s.secrets...).Headers(s.hidden...).Run(run))
+	return conclude(s, s.redactor().Run(run))
 }
 
 // judgePlay tells of the verdicts of one play, when someone wants to know.

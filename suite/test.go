@@ -57,16 +57,13 @@ func nest(t *testing.T, verdicts []verdict.Verdict, strict bool, levels []func(v
 
 func assert(t *testing.T, v verdict.Verdict, strict bool) {
 	t.Helper()
-	switch v.Status {
-	case verdict.Skip:
-		t.Skip(v.Reason)
-	case verdict.Untested:
-		t.Skip("untested: " + v.Reason)
-	case verdict.Fail, verdict.Warn, verdict.Note, verdict.Error:
-		if !broken(v, strict) {
-			t.Logf("%s: %s: %s", v.Status, v.Text, v.Reason)
-			return
-		}
+	skip, remark := aside(v, strict)
+	switch {
+	case skip != "":
+		t.Skip(skip)
+	case remark != "":
+		t.Log(remark)
+	default:
+		gomega.NewWithT(t).Expect(v).To(Conform(strict))
 	}
-	gomega.NewWithT(t).Expect(v).To(Conform(strict))
 }

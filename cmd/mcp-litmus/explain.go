@@ -18,23 +18,18 @@ import (
 
 func explainCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "explain REQUIREMENT|FAULT",
-		Short: "Tell all about a requirement: words, levels, where it is stated, what proves and what breaks it; or about a fault",
+		Use:   "explain REQUIREMENT|ROLE|FAULT",
+		Short: "Tell all about a requirement: words, levels, where it is stated, what proves and what breaks it; or about a role or fault",
 		Example: `  mcp-litmus explain tools.call.unknown-tool
+  mcp-litmus explain failing-tool
   mcp-litmus explain unknown-tool-is-a-result`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return errors.New("name one requirement or fault, as in mcp-litmus explain tools.call.unknown-tool; mcp-litmus list lists the requirements")
+				return errors.New("name one requirement, role or fault, as in mcp-litmus explain tools.call.unknown-tool; mcp-litmus list lists the requirements")
 			}
 			return nil
 		},
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			lib, err := script.Default()
-			if err != nil {
-				return nil, cobra.ShellCompDirectiveError
-			}
-			return ids(lib), cobra.ShellCompDirectiveNoFileComp
-		},
+		ValidArgsFunction: explainable,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			lib, err := script.Default()
 			if err != nil {
@@ -48,7 +43,14 @@ func explainCommand() *cobra.Command {
 				explain(cmd.OutOrStdout(), lib, q, faults)
 				return nil
 			}
+			if r := lib.Role(args[0]); r != nil {
+				explainRole(cmd.OutOrStdout(), lib, r)
+				return nil
+			}
 			known := ids(lib)
+			for _, r := range lib.Roles {
+				known = append(known, r.Name)
+			}
 			for _, f := range faults {
 				if f.Name == args[0] {
 					explainFault(cmd.OutOrStdout(), lib, f)
@@ -60,7 +62,7 @@ func explainCommand() *cobra.Command {
 			if hint == "" {
 				hint = "; mcp-litmus list lists the requirements"
 			}
-			return fmt.Errorf("there is no requirement or fault %q%s", args[0], hint)
+			return fmt.Errorf("there is no requirement, role or fault %q%s", args[0], hint)
 		},
 	}
 }
@@ -166,6 +168,38 @@ func explainFault(w io.Writer, lib *script.Library, f sabotage.Fault) {
 		fmt.Fprint(w, "\n  Breaks nothing: with it, every requirement is met.\n")
 	}
 	fmt.Fprintf(w, "\n  mcp-litmus selftest --fault %s shows it\n", f.Name)
+}
+
+func explainRole(w io.Writer, lib *script.Library, r *script.RoleDefinition) {
+	fmt.Fprintf(w, "%s, a role for a %s: it %s\n\n", r.Name, r.Kind, r.Does)
+	example := "{name: …, arguments: {…}}"
+	if r.Kind == "resource" || r.Kind == "template" {
+		example = "{uri: …}"
+	}
+	fmt.Fprintf(w, "  To give in litmus.yaml: roles: {%s: %s}\n%s\n", r.Name, example, fold("    "+r.Add, "    "))
+	if r.Apart {
+		fmt.Fprintln(w, "\n  What plays it is called in exchanges of its own only, since it takes long or changes something.")
+	}
+	if len(r.Known) > 0 {
+		var known []string
+		for _, k := range r.Known {
+			known = append(known, k.Name+k.URI)
+		}
+		fmt.Fprintf(w, "\n%s\n", fold("  Well-known fixtures that play it: "+strings.Join(known, ", "), "    "))
+	}
+	for _, expr := range []struct {
+		what string
+		expr *script.Expr
+	}{{"the lists of the server", r.Survey}, {"what a call returns", r.Shows}} {
+		if expr.expr != nil {
+			fmt.Fprintf(w, "\n%s\n", fold("  Found by "+expr.what+": "+expr.expr.Source, "    "))
+		}
+	}
+	for _, ex := range lib.Exchanges {
+		if slices.Contains(ex.Needs, r.Name) {
+			fmt.Fprintf(w, "\n  Needed by the exchange %q\n", ex.Name)
+		}
+	}
 }
 
 // fold breaks text at spaces into lines of at most 100 characters; those after the first begin with indent.

@@ -22,6 +22,7 @@ func listCommand() *cobra.Command {
 		Short: "List the requirements, exchanges or roles of the catalogue, or what of it is tested",
 		Example: `  mcp-litmus list --revision 2025-11-25 --select 'tools && MUST'
   mcp-litmus list --coverage --revision 2025-11-25
+  mcp-litmus list --exchanges
   mcp-litmus list --roles`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -62,6 +63,8 @@ func listCommand() *cobra.Command {
 	f.BoolVar(&exchanges, "exchanges", false, "list the exchanges and what each proves")
 	f.BoolVar(&roles, "roles", false, "list the roles that tools, prompts and resources can play (for litmus.yaml)")
 	f.BoolVar(&coverage, "coverage", false, "count for each revision what is tested, what is untestable and why, and what is neither")
+	complete(cmd, "revision", revisionNames())
+	complete(cmd, "select", labels)
 	cmd.MarkFlagsMutuallyExclusive("exchanges", "roles", "coverage")
 	cmd.MarkFlagsMutuallyExclusive("coverage", "select")
 	return cmd

@@ -78,15 +78,21 @@ func execute(args []string) int {
 
 func root() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:           "mcp-litmus",
-		Short:         "Tell which requirements of the Model Context Protocol a server meets",
+		Use:   "mcp-litmus",
+		Short: "Tell which requirements of the Model Context Protocol a server meets",
+		Example: `  mcp-litmus run -- node server.js                 judge a server
+  mcp-litmus tour -- node server.js                see what it says, message by message
+  mcp-litmus init -- node server.js                write a litmus.yaml for it
+  mcp-litmus explain tools.call.unknown-tool       what a requirement asks, and where it is stated
+  source <(mcp-litmus completion bash)             completion, also for zsh, fish and PowerShell`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Version:       suite.Version,
 	}
 	cmd.SetVersionTemplate("mcp-litmus {{.Version}}\n")
 	cmd.SetFlagErrorFunc(flagError)
-	cmd.AddCommand(runCommand(), judgeCommand(), compareCommand(), mergeCommand(), selftestCommand(), listCommand(), explainCommand(), revisionsCommand(), versionCommand())
+	cmd.AddCommand(runCommand(), initCommand(), tourCommand(), judgeCommand(), compareCommand(), mergeCommand(), selftestCommand(), listCommand(),
+		explainCommand(), revisionsCommand(), versionCommand())
 	return cmd
 }
 
@@ -112,9 +118,10 @@ func flagError(cmd *cobra.Command, err error) error {
 
 func versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Tell the version of the suite and of its catalogue",
-		Args:  noArguments,
+		Use:     "version",
+		Short:   "Tell the version of the suite and of its catalogue",
+		Example: "  mcp-litmus version",
+		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			lib, err := script.Default()
 			if err != nil {

@@ -60,6 +60,10 @@ func TestExitCodes(t *testing.T) {
 	if err := os.WriteFile(role, []byte("roles:\n  faling-tool: {name: explode}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	host := filepath.Join(t.TempDir(), "mcp.json")
+	if err := os.WriteFile(host, []byte(`{"servers": {"mine": {"command": "`+self+`", "args": ["`+referenceCommand+`"]}, "other": {}}} // two`), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name string
 		args []string
@@ -80,7 +84,25 @@ func TestExitCodes(t *testing.T) {
 		{"a time that is none", []string{"run", "--timeout", "soon"}, 2, "--timeout soon is no time; write for example 10s"},
 		{"a folder that is not there", []string{"run", "--cwd", "nodir", "--", "node"}, 2, "the folder nodir (--cwd) does not exist"},
 		{"a folder for a transcript", []string{"judge", "."}, 2, ". is a folder"},
-		{"nothing to explain", []string{"explain"}, 2, "name one requirement or fault"},
+		{"a role to explain", []string{"explain", "failing-tool"}, 0, "Well-known fixtures that play it: test_error_handling"},
+		{"a role with a typing mistake", []string{"explain", "faling-tool"}, 2, "did you mean failing-tool?"},
+		{"a selection with a typing mistake", []string{"run", "--select", "tools && lifecyle"}, 2, `did you mean "lifecycle"?`},
+		{"a transport with a typing mistake", []string{"run", "--url", "http://127.0.0.1:1/", "--transport", "streamable-htp"}, 2, "did you mean streamable-http?"},
+		{"a tour", []string{"tour", "--revision", "2025-06-18"}, 0, "mcp-litmus-reference 0.1.0 speaks 2025-06-18"},
+		{"a tour without a handshake", []string{"tour", "--revision", "2026-07-28"}, 0, "The tool answers with text."},
+		{"a tour to nowhere", []string{"tour", "--", "/nonexistent/server"}, 3, "cannot be started"},
+		{"a tour to a URL where nobody listens", []string{"tour", "--url", "http://127.0.0.1:1/mcp"}, 3, "cannot be reached"},
+		{"a tour at a revision that there is not", []string{"tour", "--revision", "2025"}, 2, "there is no revision"},
+		{"a server of a host's file", []string{"run", "--config", host, "--server", "mine", "--select", "ping", "--revision", "2025-11-25"}, 0, "conforms"},
+		{"a server that is not in the host's file", []string{"tour", "--config", host, "--server", "mime"}, 2, `there is no server "mime"; did you mean "mine"?`},
+		{"a server without a file", []string{"run", "--server", "mine"}, 2, "is in no file: there is none of .mcp.json"},
+		{"a server named twice", []string{"run", "--config", host, "--server", "mine", "--", "false"}, 2, "give one of them"},
+		{"a litmus.yaml for nothing", []string{"init"}, 2, "name the server"},
+		{"a litmus.yaml that is there", []string{"init", "--output", role, "--", "false"}, 2, "is there already"},
+		{"a litmus.yaml for what is no server", []string{"init", "--output", "-", "--", "false"}, 3, "could not be surveyed"},
+		{"the wire live", []string{"run", "-v", "--select", "ping", "--revision", "2025-11-25"}, 0, `→ {"jsonrpc":"2.0","id":1001,"method":"initialize"`},
+		{"a watched folder that is not there", []string{"run", "--watch", "nodir"}, 2, "nodir cannot be watched"},
+		{"nothing to explain", []string{"explain"}, 2, "name one requirement, role or fault"},
 		{"a fault to explain", []string{"explain", "unknown-tool-is-a-result"}, 0, "Breaks tools.call.unknown-tool"},
 		{"an argument too many", []string{"list", "extra"}, 2, `mcp-litmus list takes no argument such as "extra"`},
 		{"what changes between revisions", []string{"revisions", "2025-11-25", "2026-07-28"}, 0, "came\n"},

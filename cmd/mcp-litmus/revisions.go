@@ -27,13 +27,7 @@ func revisionsCommand() *cobra.Command {
 			}
 			return nil
 		},
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			names := make([]string, len(script.Revisions))
-			for i, r := range script.Revisions {
-				names[i] = string(r)
-			}
-			return names, cobra.ShellCompDirectiveNoFileComp
-		},
+		ValidArgsFunction: revisionNames(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			lib, err := script.Default()
 			if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,6 +18,7 @@ import (
 	"github.com/mcp-litmus/mcp-litmus/suite"
 	"github.com/mcp-litmus/mcp-litmus/suite/config"
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
+	"github.com/mcp-litmus/mcp-litmus/suite/trace"
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
 	"github.com/mcp-litmus/mcp-litmus/suite/verdict"
 )
@@ -37,17 +39,22 @@ Exit codes: 0 the server conforms, 1 it does not, 2 wrong usage or files, 3 the 
 		Example: `  mcp-litmus run -- node server.js
   mcp-litmus run --url http://127.0.0.1:3000/mcp --junit report.xml
   mcp-litmus run --url http://127.0.0.1:3000/mcp -- node server.js --port 3000
-  mcp-litmus run --select 'tools && MUST' -- ./server`,
+  mcp-litmus run --select 'tools && MUST' -- ./server
+  mcp-litmus run --config .mcp.json --server weather
+  mcp-litmus run --watch src -- node server.js`,
 		Args: commandAfterDash,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := o.settings(cmd.Flags(), args)
 			if err != nil {
 				return err
 			}
-			return run(cmd, o, c)
+			if len(o.watch) > 0 {
+				return watchAgain(cmd, o, args)
+			}
+			return run(cmd.Context(), cmd, o, c)
 		},
 	}
-	o.register(cmd.Flags())
+	o.register(cmd)
 	return cmd
 }
 
@@ -75,7 +82,7 @@ func commandAfterDash(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("%q stands before --; write the server's command after it: mcp-litmus run [flags] -- %s", args[0], strings.Join(args, " "))
 }
 
-func run(cmd *cobra.Command, o *runOptions, c *config.Config) error {
+func run(ctx context.Context, cmd *cobra.Command, o *runOptions, c *config.Config) error {
 	stop, err := authorize(c, os.Stderr)
 	if err != nil {
 		return err
@@ -95,11 +102,16 @@ func run(cmd *cobra.Command, o *runOptions, c *config.Config) error {
 		return err
 	}
 	var progress *reports.Progress
-	if !o.outputs.quiet {
+	switch {
+	case o.outputs.verbose: // what crosses the wire tells how far it is
+		opts = append(opts, suite.Wire(trace.NewPrinter(os.Stderr, trace.Style{
+			Color: reports.Color(os.Stderr) && !o.outputs.noColor, Longest: longestLive,
+		}).Print))
+	case !o.outputs.quiet:
 		progress = reports.NewProgress(os.Stderr)
 		opts = append(opts, suite.Progress(progress.Start, progress.Done))
 	}
-	ctx, restore := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	ctx, restore := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer restore()
 	out, err := suite.Run(ctx, t, opts...)
 	progress.Finish()
@@ -136,6 +148,9 @@ func (o *runOptions) renewBaseline(c *config.Config, r *verdict.Report) error {
 	return writeFile(o.writeBaseline, b.Write)
 }
 
+// longestLive is how many bytes of a message are shown while a run goes on; its transcript holds all.
+const longestLive = 2000
+
 // spoke says whether the server ever said anything.
 func spoke(run *transcript.Run) bool {
 	said := func(events []transcript.Event) bool {
@@ -149,10 +164,7 @@ func spoke(run *transcript.Run) bool {
 
 // suiteOptions turns the settings into options of the suite.
 func suiteOptions(o *runOptions, c *config.Config) ([]suite.Option, error) {
-	opts := []suite.Option{
-		suite.Select(c.Select), suite.Timeout(c.Timeout), suite.StartTimeout(c.StartTimeout), suite.Jobs(c.Jobs),
-		suite.Shard(o.shard), suite.Secrets(c.Secrets...), suite.SecretHeaders(o.secret...),
-	}
+	opts := append(targetSettings(&o.targetOptions, c), suite.Select(c.Select), suite.Jobs(c.Jobs), suite.Shard(o.shard))
 	revisions := o.revisions
 	if len(revisions) == 0 {
 		for _, r := range c.Revisions {
@@ -162,20 +174,8 @@ func suiteOptions(o *runOptions, c *config.Config) ([]suite.Option, error) {
 	if !(len(revisions) == 1 && revisions[0] == "all") {
 		opts = append(opts, suite.Revisions(revisions...))
 	}
-	if c.CallTools != "" {
-		opts = append(opts, suite.CallTools(c.CallTools))
-	}
 	if c.Strict {
 		opts = append(opts, suite.Strict())
-	}
-	for _, a := range c.Allow {
-		opts = append(opts, suite.Allow(a.Name, a.Arguments))
-	}
-	for kind, token := range c.Auth.Tokens {
-		opts = append(opts, suite.Token(kind, token))
-	}
-	for name, role := range c.Roles {
-		opts = append(opts, suite.Role(name, role))
 	}
 	folders, err := exchangeFolders(c.Exchanges)
 	if err != nil {
@@ -188,6 +188,26 @@ func suiteOptions(o *runOptions, c *config.Config) ([]suite.Option, error) {
 		opts = append(opts, suite.Exchanges(f))
 	}
 	return opts, nil
+}
+
+// targetSettings are the options of the suite that are about the server, whatever is done with it.
+func targetSettings(o *targetOptions, c *config.Config) []suite.Option {
+	opts := []suite.Option{
+		suite.Timeout(c.Timeout), suite.StartTimeout(c.StartTimeout), suite.Secrets(c.Secrets...), suite.SecretHeaders(o.secret...),
+	}
+	if c.CallTools != "" {
+		opts = append(opts, suite.CallTools(c.CallTools))
+	}
+	for _, a := range c.Allow {
+		opts = append(opts, suite.Allow(a.Name, a.Arguments))
+	}
+	for kind, token := range c.Auth.Tokens {
+		opts = append(opts, suite.Token(kind, token))
+	}
+	for name, role := range c.Roles {
+		opts = append(opts, suite.Role(name, role))
+	}
+	return opts
 }
 
 // checkRoles tells of roles that there are not, or that cannot be played so, with their place in litmus.yaml.

@@ -28,7 +28,11 @@ func selftestCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "selftest",
 		Short: "Prove that each check can fail: run the suite on the reference server, with each fault",
-		Args:  noArguments,
+		Long: `Run the suite on the embedded reference server, without a fault and with each of them, over each transport. Without one
+nothing must break; with one exactly what the fault names. So a check that could not fail would be found out.`,
+		Example: `  mcp-litmus selftest
+  mcp-litmus selftest --fault unknown-tool-is-a-result --transport stdio`,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			lib, err := script.Default()
 			if err != nil {
@@ -36,7 +40,7 @@ func selftestCommand() *cobra.Command {
 			}
 			for _, name := range over {
 				if !slices.Contains(selftestTransports, name) {
-					return fmt.Errorf("--transport cannot be %q; the self-test runs over %s", name, strings.Join(selftestTransports, ", "))
+					return fmt.Errorf("--transport cannot be %q%s; the self-test runs over %s", name, didYouMean(name, selftestTransports), strings.Join(selftestTransports, ", "))
 				}
 			}
 			faults, err := sabotage.All()
@@ -121,5 +125,7 @@ func selftestCommand() *cobra.Command {
 	cmd.Flags().IntVar(&jobs, "jobs", 0, "faults tried side by side (default: five a processor)")
 	cmd.Flags().BoolVar(&full, "full", false, "judge everything with every fault at every revision over every transport (takes long)")
 	cmd.Flags().DurationVar(&timeout, "timeout", 0, "bound of each wait (default 10s)")
+	complete(cmd, "fault", catalogued(func(*script.Library) []cobra.Completion { return faultNames() }))
+	complete(cmd, "transport", words(selftestTransports...))
 	return cmd
 }

@@ -1,8 +1,11 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/onsi/ginkgo/v2/types"
@@ -98,5 +101,39 @@ func Nothing(lib *script.Library, filter string, revisions []script.Revision, tr
 	if untestable != "" {
 		return fmt.Errorf("what the selection %q wants cannot be tested from outside; mcp-litmus explain %s tells why", filter, untestable)
 	}
-	return fmt.Errorf("the selection %q wants none of the %d requirements; mcp-litmus list shows their ids, levels and areas", filter, len(lib.Requirements))
+	return fmt.Errorf("the selection %q wants none of the %d requirements%s", filter, len(lib.Requirements),
+		cmp.Or(mistyped(lib, filter), "; mcp-litmus list shows their ids, levels and areas"))
+}
+
+// mistyped says which label may be meant by the first word of a filter that is none; "" when all are, or none is near.
+func mistyped(lib *script.Library, filter string) string {
+	labels := AllLabels(lib)
+	for _, word := range strings.FieldsFunc(filter, func(r rune) bool { return strings.ContainsRune("&|!,() ", r) }) {
+		if strings.HasPrefix(word, "/") || slices.Contains(labels, word) {
+			continue
+		}
+		if hint := script.DidYouMean(word, labels); hint != "" {
+			return hint
+		}
+	}
+	return ""
+}
+
+// AllLabels are those that checks have, as people write them, in alphabetical order: levels, areas and their parts, revisions,
+// transports and requirements.
+func AllLabels(lib *script.Library) []string {
+	all := map[string]bool{"MUST": true, "SHOULD": true, "advice": true}
+	for _, over := range []string{"stdio", "streamable-http", "http+sse"} {
+		all[over] = true
+	}
+	for _, r := range script.Revisions {
+		all[string(r)] = true
+	}
+	for _, q := range lib.Requirements {
+		all[q.ID], all[q.Area] = true, true
+		for _, part := range strings.Split(q.Area, "/") {
+			all[part] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
 }

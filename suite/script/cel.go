@@ -246,7 +246,7 @@ func unknownName(name string, sc *scope) string {
 	if sc.refuse != nil {
 		known = slices.DeleteFunc(known, func(n string) bool { return sc.refuse(n) != "" })
 	}
-	hint := didYouMean(name, known)
+	hint := DidYouMean(name, known)
 	if hint == "" {
 		hint = "; docs/expressions.md lists what there is"
 	}

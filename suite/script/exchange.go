@@ -34,7 +34,7 @@ func (r *reader) need(n *node, text string) {
 	members, isCapability := capabilities[root]
 	if isCapability {
 		if dotted && members != nil && !slices.Contains(members, member) {
-			r.add(n.pos, "the capability %s has no member %q%s", root, member, didYouMean(member, members))
+			r.add(n.pos, "the capability %s has no member %q%s", root, member, DidYouMean(member, members))
 		}
 		return
 	}
@@ -51,7 +51,7 @@ func (r *reader) need(n *node, text string) {
 	for role := range r.roles {
 		all = append(all, role)
 	}
-	hint := didYouMean(name, all)
+	hint := DidYouMean(name, all)
 	if hint == "" {
 		hint = "; name a capability of the server or a role of roles.yaml"
 	}

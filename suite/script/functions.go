@@ -157,7 +157,7 @@ func unknownDefinition(arg ast.Expr) string {
 	if slices.Contains(names, name) {
 		return ""
 	}
-	return fmt.Sprintf("no revision has a schema definition %q%s", name, didYouMean(name, names))
+	return fmt.Sprintf("no revision has a schema definition %q%s", name, DidYouMean(name, names))
 }
 
 func ofText(f func(string) bool) func(any) (any, error) {

@@ -22,7 +22,7 @@ type reader struct {
 func (r *reader) known(n *node, what string, keys ...string) {
 	for _, e := range n.entries {
 		if !slices.Contains(keys, e.key) {
-			hint := didYouMean(e.key, keys)
+			hint := DidYouMean(e.key, keys)
 			if strings.ContainsAny(e.key, "()") {
 				hint = "; within { } an expression that has a comma needs quotes"
 			} else if hint == "" {
@@ -83,7 +83,7 @@ func (r *reader) choice(n *node, what, otherwise string, choices ...string) stri
 	}
 	t := r.text(n, n.pos, what, true)
 	if t != "" && !slices.Contains(choices, t) {
-		hint := didYouMean(t, choices)
+		hint := DidYouMean(t, choices)
 		if hint == "" {
 			hint = "; it is " + quoted(choices, "or")
 		}
@@ -122,7 +122,7 @@ func (r *reader) transports(n *node) []string {
 	names := wire.Transports
 	return r.texts(n, "transports", func(i *node, t string) {
 		if !slices.Contains(names, t) {
-			hint := didYouMean(t, names)
+			hint := DidYouMean(t, names)
 			if hint == "" {
 				hint = "; the transports are " + quoted(names, "and")
 			}

@@ -142,7 +142,7 @@ func (s *stepReader) verb(n *node) (Verb, *node, bool) {
 	}
 	for _, e := range n.entries {
 		if !slices.Contains(optionNames(), e.key) {
-			hint := didYouMean(e.key, verbNames())
+			hint := DidYouMean(e.key, verbNames())
 			if hint == "" {
 				hint = "; the verbs are " + quoted(verbNames(), "and")
 			}
@@ -175,7 +175,7 @@ func (s *stepReader) step(n *node) *Step {
 			s.add(e.pos, "%s: does not go with %s:; leave it out", e.key, verb)
 			continue
 		}
-		hint := didYouMean(e.key, allowed)
+		hint := DidYouMean(e.key, allowed)
 		if hint == "" {
 			hint = "; beside " + string(verb) + ": it may have " + quoted(allowed[1:], "and")
 		}
@@ -448,7 +448,7 @@ func (s *stepReader) checks(n *node, sc *scope) []*Check {
 	var out []*Check
 	for _, e := range n.entries {
 		if _, ok := s.requirements[e.key]; !ok {
-			hint := didYouMean(e.key, slices.Collect(maps.Keys(s.requirements)))
+			hint := DidYouMean(e.key, slices.Collect(maps.Keys(s.requirements)))
 			if hint == "" {
 				hint = "; add it to the catalogue"
 			}

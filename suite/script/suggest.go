@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// didYouMean is `; did you mean "x"?` for the nearest of the names, or "" when none is near.
-func didYouMean(name string, names []string) string {
+// DidYouMean is `; did you mean "x"?` for the nearest of the names, or "" when none is near.
+func DidYouMean(name string, names []string) string {
 	best, at := "", 1+max(1, len([]rune(name))/3)
 	for _, n := range slices.Sorted(slices.Values(names)) {
 		d := distance(strings.ToLower(name), strings.ToLower(n))
