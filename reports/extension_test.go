@@ -97,3 +97,14 @@ func TestFilesTellExtensionsApart(t *testing.T) {
 	g.Expect(out.String()).To(gomega.ContainSubstring(`name="mcp-litmus: 2026-07-28 over stdio, extensions"`))
 	g.Expect(out.String()).To(gomega.ContainSubstring(`of the extension io.modelcontextprotocol/tasks, not counted: MUST fail: why extension.tasks.a`))
 }
+
+func TestHTMLTellsExtensionsApart(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var shown []string
+	for _, v := range htmlData(t, html(t, extended())).Verdicts {
+		shown = append(shown, v.Status)
+	}
+	g.Expect(shown).To(gomega.Equal([]string{"warn", "extension", "extension", "pass", "pass", "pass"}))
+	g.Expect(html(t, extended())).To(gomega.ContainSubstring(`<h2 id="overview-extension">Extensions <span class="quiet">2 requirements; broken of what is optional; not counted</span></h2>`))
+	g.Expect(html(t, sample())).NotTo(gomega.ContainSubstring(`href="#status=extension"`))
+}

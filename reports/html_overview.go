@@ -148,6 +148,7 @@ func (l *htmlList) groups(r *verdict.Report) (wrong, notes []htmlGroup) {
 		{"warn", "Not as recommended", "a SHOULD that does not hold"},
 		{"error", "Not carried out", "ours or the network’s fault; not counted against the server"},
 		{"known", "Known failures", "from the baseline; not counted"},
+		{htmlBeside, "Extensions", "broken of what is optional; not counted"},
 		{"note", "Notes", "advice; never counted"},
 	} {
 		fs := findings(r, func(v *verdict.Verdict) bool { return htmlShown(v) == g.status && !unplayed(r, v) })
