@@ -198,6 +198,8 @@ func (p *Proposal) roleSection(f *file) {
 	for _, def := range p.Library.Roles {
 		switch r := roles[def.Name]; {
 		case r == nil:
+		case p.varies(def.Name):
+			f.line(oneLine("  # " + def.Name + ": " + player(r) + "   # is found by each run: it is not the same at every revision"))
 		case saidInFull(r):
 			f.line("  " + def.Name + ": " + player(r))
 		default:
@@ -233,6 +235,17 @@ func (p *Proposal) roleSection(f *file) {
 		f.line("")
 		f.comment("  ", "Of no use here, since the server does not declare what they are about: "+strings.Join(names, ", ")+".")
 	}
+}
+
+// varies says whether a role has another player at another revision: litmus.yaml can name one alone.
+func (p *Proposal) varies(role string) bool {
+	players := map[string]bool{}
+	for _, c := range p.Contexts {
+		if r, ok := c.Roles[role].(map[string]any); ok {
+			players[fmt.Sprint(r["name"], r["uri"])] = true
+		}
+	}
+	return len(players) > 1
 }
 
 // saidInFull says whether litmus.yaml can say all that the survey knows of who plays a role.
