@@ -108,12 +108,6 @@ var modernTools = []*tool{
 	structuredTool("test_structured_text", "Returns an empty text as structured content.", `{"type":"string"}`, ""),
 	structuredTool("test_structured_null", "Returns null as structured content.", `{"type":"null"}`, null{}),
 	{
-		name: "test_draft_07_schema", title: "Draft-07 schema", description: "Returns its text. Its input schema is of JSON Schema draft-07.",
-		input: mustSchema(`{"$schema":"http://json-schema.org/draft-07/schema#","type":"object",` +
-			`"properties":{"text":{"type":"string"}},"required":["text"]}`),
-		run: func(_ *call, args object) (*toolResult, error) { return says(stringArg(args, "text")), nil },
-	},
-	{
 		name: "test_logging_tool", title: "Logging", description: "Logs three messages for a caller who asks for them.",
 		input: noArguments, run: logThrice,
 	},

@@ -75,13 +75,13 @@ func filteredWeb(meet http.HandlerFunc) http.Handler {
 
 // Nobody says which era a server is of: each is judged at the revisions that it speaks, and there is nothing to complain about.
 func TestTheEraOfAServerIsFoundOut(t *testing.T) {
-	legacy, modern := script.Covered[:4], script.Covered[4:]
+	legacy, modern := script.Revisions[:4], script.Revisions[4:]
 	for name, c := range map[string]struct {
 		target suite.Target
 		want   []script.Revision
 	}{
-		"both, in memory":   {suite.Pipe(ofEra().ServeStdio), script.Covered},
-		"both, HTTP":        {suite.Handler(ofEra().Handler()), script.Covered},
+		"both, in memory":   {suite.Pipe(ofEra().ServeStdio), script.Revisions},
+		"both, HTTP":        {suite.Handler(ofEra().Handler()), script.Revisions},
 		"modern, in memory": {suite.Pipe(ofEra(reference.FlagModernOnly).ServeStdio), modern},
 		"modern, HTTP":      {suite.Handler(ofEra(reference.FlagModernOnly).Handler()), modern},
 		"legacy, in memory": {suite.Pipe(ofEra(reference.FlagHandshakeOnly).ServeStdio), legacy},

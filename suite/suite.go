@@ -179,12 +179,8 @@ func gather(opts []Option) (*settings, error) {
 		return nil, fmt.Errorf("which tools may be called is %q; it must be safe, all or none", s.options.CallTools)
 	}
 	for _, name := range s.options.Revisions {
-		r, err := script.ParseRevision(name)
-		if err != nil {
+		if _, err := script.ParseRevision(name); err != nil {
 			return nil, err
-		}
-		if !slices.Contains(script.Covered, r) {
-			return nil, fmt.Errorf("this version does not judge at revision %s yet; it covers %s", r, inWords(script.Covered))
 		}
 	}
 	for kind := range s.options.Tokens {
@@ -212,25 +208,10 @@ func gather(opts []Option) (*settings, error) {
 	return s, nil
 }
 
-// inWords is "2024-11-05, 2025-06-18 and 2025-11-25".
-func inWords(revisions []script.Revision) string {
-	var b strings.Builder
-	for i, r := range revisions {
-		switch {
-		case i > 0 && i == len(revisions)-1:
-			b.WriteString(" and ")
-		case i > 0:
-			b.WriteString(", ")
-		}
-		b.WriteString(string(r))
-	}
-	return b.String()
-}
-
-// revisions are those asked for, or all that are covered.
+// revisions are those asked for, or all.
 func (s *settings) revisions() []script.Revision {
 	if len(s.options.Revisions) == 0 {
-		return script.Covered
+		return script.Revisions
 	}
 	var out []script.Revision
 	for _, r := range s.options.Revisions {

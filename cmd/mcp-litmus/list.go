@@ -41,7 +41,7 @@ func listCommand() *cobra.Command {
 			switch {
 			case coverage:
 				if len(revisions) == 0 {
-					at = script.Covered
+					at = script.Revisions
 				}
 				return listCoverage(cmd.OutOrStdout(), lib, at)
 			case roles:

@@ -142,7 +142,7 @@ func TestReportsAndJudgingAgain(t *testing.T) {
 	if err := xml.Unmarshal(read(t, dir, "out/junit.xml"), &junit); err != nil {
 		t.Fatal(err)
 	}
-	if len(junit.Suites) != len(script.Covered) || junit.Suites[0].Tests == 0 {
+	if len(junit.Suites) != len(script.Revisions) || junit.Suites[0].Tests == 0 {
 		t.Errorf("the JUnit report has the suites %+v, not one for each revision", junit.Suites)
 	}
 	var report struct {

@@ -53,7 +53,7 @@ Exit codes: 0 the server conforms, 1 it does not, 2 wrong usage or files, 3 the 
 // revisionsJudged is "2024-11-05, 2025-11-25".
 func revisionsJudged() string {
 	var names []string
-	for _, r := range script.Covered {
+	for _, r := range script.Revisions {
 		names = append(names, string(r))
 	}
 	return strings.Join(names, ", ")

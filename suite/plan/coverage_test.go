@@ -18,7 +18,7 @@ func TestTheCatalogueIsTested(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range script.Covered {
+	for _, r := range script.Revisions {
 		c := Covers(lib, r)
 		if c.All() < 100 {
 			t.Errorf("%s: only %d requirements are in force", r, c.All())

@@ -155,12 +155,14 @@ func TestTheSurveyFillsRoles(t *testing.T) {
 			map[string]any{"name": "mirrored", "arguments": map[string]any{"a": "given"}, "tool": map[string]any{"name": "mirrored", "inputSchema": map[string]any{
 				"properties": map[string]any{"a": map[string]any{"type": "string"}, "b": map[string]any{}, "e": true,
 					"n": map[string]any{"type": "integer", "x-mcp-header": "N"}, "c": map[string]any{"enum": []any{"x"}, "type": "string", "x-mcp-header": "C"}}}}},
+			call("composed", map[string]any{"type": "object", "properties": map[string]any{"b": true}, "anyOf": []any{map[string]any{"required": []any{"b"}}}}, nil),
 		},
 		"taskable": []any{
 			call("sometimes", map[string]any{"type": "object"}, map[string]any{"execution": map[string]any{"taskSupport": "optional"}}),
 			call("always", map[string]any{"type": "object"}, map[string]any{"execution": map[string]any{"taskSupport": "required"}}),
 		},
 		"server": map[string]any{
+			"serverInfo": map[string]any{"name": "mcp-litmus-reference"},
 			"resources": []any{
 				map[string]any{"uri": "a:bin", "mimeType": "image/png"}, map[string]any{"uri": "a:text", "mimeType": "text/plain"},
 			},
@@ -172,9 +174,10 @@ func TestTheSurveyFillsRoles(t *testing.T) {
 		},
 	}
 	want := map[string]string{
-		"typed-tool": "typed", "argument-free-tool": "free", "structured-tool": "structured", "text-resource": "a:text",
+		"typed-tool": "typed", "argument-free-tool": "free", "structured-tool": "structured", "composed-tool": "composed", "text-resource": "a:text",
 		"binary-resource": "a:bin", "any-resource": "a:bin", "plain-prompt": "without", "argument-prompt": "with",
 		"template-resource": "test://template/123/data", "task-tool": "sometimes", "task-only-tool": "always", "header-tool": "mirrored",
+		"asking-resource": "test://input-required",
 	}
 	for _, d := range l.Roles {
 		if d.Survey == nil {
