@@ -104,7 +104,9 @@ func TestToolsThatWereLeftAlone(t *testing.T) {
 	}
 	p := propose.Proposal{Library: lib, Contexts: []*observe.Context{c}}
 	p.Options.CallTools = "safe"
-	plan.Context(c, lib, offer, nil, p.Options)
+	c.Server = plan.Server(offer)
+	c.Callable = plan.Callable(lib, c.Server, p.Options)
+	c.Roles, c.Unfilled = plan.Roles(lib, c.Server, c.Callable, nil, p.Options)
 	var names []string
 	for _, l := range p.LeftAlone() {
 		names = append(names, l.Name+": "+l.Why)
