@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -227,8 +228,18 @@ func (s *Server) serve(ctx context.Context, r *modernRequest, handle handler, ou
 		r.keepable(result)
 	}
 	s.all.tellChanges(r.method, result)
-	return complement(result), nil
+	result = complement(result)
+	if parent, ok := r.meta[metaTrace].(string); ok && traceParent.MatchString(parent) {
+		result["_meta"].(object)[metaTrace] = parent // it belongs to the trace of its request
+	}
+	return result, nil
 }
+
+// metaTrace is the name in _meta under which a trace context travels, traceParent its form of version 00.
+// Source: W3C Trace Context, section 3.2.
+const metaTrace = "traceparent"
+
+var traceParent = regexp.MustCompile(`^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
 
 // complement adds what every result says: its type, unless it is a special one, and who sent it.
 func complement(result object) object {

@@ -243,7 +243,7 @@ func (c *call) seal(asked []string) string {
 }
 
 func (c *call) unseal(sealed string) (*requestState, error) {
-	refused := invalidParams("Invalid params: requestState is not one that this server gave out for this request")
+	refused := invalidParams("Invalid params: requestState is not one that this server gave out")
 	first, second, _ := strings.Cut(sealed, ".")
 	text := base64.RawURLEncoding.Strict()
 	payload, err1 := text.DecodeString(first)
@@ -253,8 +253,11 @@ func (c *call) unseal(sealed string) (*requestState, error) {
 	}
 	// The payload is the server's own from here on.
 	var state requestState
-	if err := json.Unmarshal(payload, &state); err != nil || state.Bound != c.bound() {
+	if err := json.Unmarshal(payload, &state); err != nil {
 		return nil, refused
+	}
+	if state.Bound != c.bound() {
+		return nil, invalidParams("Invalid params: requestState was given out for another request")
 	}
 	if time.Now().Unix() > state.Expires {
 		return nil, invalidParams("Invalid params: requestState has expired; begin anew")

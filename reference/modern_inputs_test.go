@@ -233,7 +233,7 @@ func TestStatesExpireAndBelongToOnePrincipal(t *testing.T) {
 	g.Expect(state.Asked).To(gomega.Equal([]string{"k"}))
 	c.modern.principal = "b"
 	_, err = c.unseal(sealed)
-	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("not one that this server gave out")))
+	g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("given out for another request")))
 	old := encode(requestState{time.Now().Add(-time.Second).Unix(), c.bound(), nil, object{}})
 	text := base64.RawURLEncoding
 	_, err = c.unseal(text.EncodeToString(old) + "." + text.EncodeToString(s.all.sign(old)))

@@ -139,3 +139,14 @@ func TestSubscriptionsEndWhenTheProcessIsToldTo(t *testing.T) {
 	_, more := <-c.lines
 	g.Expect(more).To(gomega.BeFalse())
 }
+
+func TestIgnoredCancellationsEndSubscriptions(t *testing.T) {
+	g := gomega.NewWithT(t)
+	c := dialStdio(t, WithFlags(map[string]bool{FlagIgnoreCancellation: true}))
+	c.write(`{"jsonrpc":"2.0","id":"s","method":"subscriptions/listen","params":` + string(encode(withMeta(object{"notifications": object{}}, object{}))) + `}`)
+	g.Expect(c.read()["method"]).To(gomega.Equal("notifications/subscriptions/acknowledged"))
+	c.notify("notifications/cancelled", object{"requestId": "s"})
+	c.in.Close()
+	_, more := <-c.lines
+	g.Expect(more).To(gomega.BeFalse(), "a subscription that was cancelled is not answered")
+}

@@ -49,6 +49,11 @@ func TestTasks(t *testing.T) {
 		g.Expect(done).To(gomega.HaveKeyWithValue("resultType", "complete"))
 		g.Expect(done["result"]).To(gomega.And(gomega.HaveKey("content"), gomega.HaveKeyWithValue("resultType", "complete")))
 
+		job := until(t, c, start(t, c, object{"name": "run_job", "arguments": object{"duration": 1, "outcome": "error"}})["taskId"], extCompleted, extFailed)
+		g.Expect(job).To(gomega.And(gomega.HaveKeyWithValue("status", extFailed), gomega.HaveKeyWithValue("error", gomega.HaveKeyWithValue("code", float64(codeInternalError)))))
+		reply, _ := c.ask("tools/call", object{"name": "run_job", "arguments": object{}}, object{})
+		g.Expect(reply.result()).To(gomega.And(gomega.HaveKeyWithValue("resultType", "complete"), gomega.HaveKey("content")))
+
 		failing := until(t, c, start(t, c, object{"name": "failing_job"})["taskId"], extCompleted, extFailed)
 		g.Expect(failing["status"]).To(gomega.Equal(extCompleted))
 		g.Expect(failing["result"]).To(gomega.HaveKeyWithValue("isError", true))

@@ -37,6 +37,7 @@ var requires = map[string]object{
 	"test_elicitation_url":              {"elicitation": object{"url": object{}}},
 	"test_list_roots":                   {"roots": object{}},
 	"test_missing_capability":           {"sampling": object{}},
+	"test_streaming_elicitation":        {"elicitation": object{"form": object{}}}, // before the stream begins with 200
 	"confirm_delete":                    {"elicitation": object{"form": object{}}},
 	"multi_input":                       {"elicitation": object{"form": object{}}},
 }
@@ -55,6 +56,16 @@ var instead = map[string]func(c *call, args object) (*toolResult, error){
 		}
 		return elicited("Elicitation completed: ", answers["page"]), nil
 	},
+	"run_job": inTask(false, func(w *work, args object) (*toolResult, error) {
+		if w.call != nil {
+			return runJob(w.call, args)
+		}
+		millis := int(float(args, "duration")) // a task reports no progress
+		if err := pause(w.ctx, time.Duration(millis)*time.Millisecond); err != nil {
+			return nil, err
+		}
+		return endJob(took(millis), args)
+	}),
 	"update_watched_resource": func(c *call, _ object) (*toolResult, error) {
 		c.server.all.changeWatched()
 		return says("The watched resource was changed."), nil
@@ -96,12 +107,6 @@ var modernTools = []*tool{
 	structuredTool("test_structured_boolean", "Returns false as structured content.", `{"type":"boolean"}`, false),
 	structuredTool("test_structured_text", "Returns an empty text as structured content.", `{"type":"string"}`, ""),
 	structuredTool("test_structured_null", "Returns null as structured content.", `{"type":"null"}`, null{}),
-	{
-		name: "test_draft_07_schema", title: "Draft-07 schema", description: "Returns its text. Its input schema is of JSON Schema draft-07.",
-		input: mustSchema(`{"$schema":"http://json-schema.org/draft-07/schema#","type":"object",` +
-			`"properties":{"text":{"type":"string"}},"required":["text"]}`),
-		run: func(_ *call, args object) (*toolResult, error) { return says(stringArg(args, "text")), nil },
-	},
 	{
 		name: "test_logging_tool", title: "Logging", description: "Logs three messages for a caller who asks for them.",
 		input: noArguments, run: logThrice,

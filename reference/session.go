@@ -97,12 +97,12 @@ func (s *session) cancelRequest(rawParams json.RawMessage) {
 		return
 	}
 	id, ok := readID(params["requestId"])
-	if !ok || s.server.flags[FlagIgnoreCancellation] {
+	if !ok {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if f := s.inFlight[idKey(id)]; f != nil {
+	if f := s.inFlight[idKey(id)]; f != nil && (f.ends || !s.server.flags[FlagIgnoreCancellation]) {
 		f.cancelled = true
 		f.cancel()
 	}

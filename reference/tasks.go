@@ -333,6 +333,11 @@ func runJob(c *call, args object) (*toolResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	return endJob(result, args)
+}
+
+// endJob makes the job end as it is told to.
+func endJob(result *toolResult, args object) (*toolResult, error) {
 	switch stringArg(args, "outcome") {
 	case "failure":
 		return failed("The job failed, as it was told to."), nil

@@ -253,8 +253,10 @@ func slow(c *call, args object) (*toolResult, error) {
 	if total > 0 {
 		c.progress(total, total, "Done")
 	}
-	return says(fmt.Sprintf("That took %d ms.", total)), nil
+	return took(total), nil
 }
+
+func took(millis int) *toolResult { return says(fmt.Sprintf("That took %d ms.", millis)) }
 
 // reconnect hangs up before the answer if the transport has connections to resume and the revision allows it.
 func reconnect(c *call, _ object) (*toolResult, error) {

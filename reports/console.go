@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,14 +30,17 @@ func Console(w io.Writer, r *verdict.Report, o ConsoleOptions) {
 		c.tables()
 	}
 	c.list("Problems of the run", red, r.Problems)
-	c.findings("Failures", verdict.Fail)
+	c.findings("Failures", "", core(verdict.Fail))
 	if !o.Quiet || o.Strict {
-		c.findings("Warnings", verdict.Warn)
+		c.findings("Warnings", "", core(verdict.Warn))
 	}
 	if !o.Quiet {
 		c.uneven()
 	}
-	c.findings("Errors: the suite could not carry these out", verdict.Error)
+	c.findings("Errors: the suite could not carry these out", "", core(verdict.Error))
+	if !o.Quiet {
+		c.extensions()
+	}
 	c.unplayed()
 	if !o.Quiet {
 		c.known()
@@ -124,20 +128,28 @@ func (c *console) table(run verdict.Run) {
 	if run.Negotiated != "" {
 		c.text("  ", "", "the server answered with revision "+printable(run.Negotiated)+" instead: nothing was judged here", yellow)
 	}
-	var areas []string
+	var core, beside []string
 	counts := map[string]map[verdict.Status]int{}
 	total := map[verdict.Status]int{}
 	for _, v := range c.r.Verdicts {
 		if v.Revision != run.Revision || v.Transport != run.Transport {
 			continue
 		}
+		areas := &core
+		if v.Extension != "" {
+			if areas = &beside; v.Status == verdict.Skip && !c.o.Verbose {
+				continue // the server has no such extension
+			}
+		} else {
+			total[v.Status]++
+		}
 		if counts[v.Area] == nil {
 			counts[v.Area] = map[verdict.Status]int{}
-			areas = append(areas, v.Area)
+			*areas = append(*areas, v.Area)
 		}
 		counts[v.Area][v.Status]++
-		total[v.Status]++
 	}
+	areas := slices.Concat(core, beside)
 	if len(areas) == 0 {
 		if run.Negotiated == "" {
 			c.text("  ", "", "nothing was judged here", yellow)
@@ -152,7 +164,7 @@ func (c *console) table(run verdict.Run) {
 		name = min(name, max(c.o.Width-47, 16))
 	}
 	row := func(label string, cell func(verdict.Status) string, st func(verdict.Status, style) style) {
-		label = fit(label, name)
+		label = fitArea(label, name)
 		fmt.Fprint(c.w, "  ", label, strings.Repeat(" ", name-columns(label)))
 		for _, col := range tableColumns {
 			text := cell(col.status)
@@ -175,13 +187,38 @@ func (c *console) table(run verdict.Run) {
 				return st
 			}
 	}
-	for _, a := range areas {
+	for _, a := range core {
 		cell, st := number(counts[a])
 		row(printable(a), cell, st)
 	}
-	if len(areas) > 1 {
+	if len(core) > 1 {
 		cell, st := number(total)
 		row("total", cell, st)
+	}
+	if len(beside) > 0 {
+		c.text("  ", "", besideTitle, dim)
+	}
+	for _, a := range beside {
+		cell, st := number(counts[a])
+		row(printable(a), cell, st)
+	}
+}
+
+// besideTitle stands above what a table says of extensions, below its total.
+const besideTitle = "extensions, not counted"
+
+// extensions tells what is broken of extensions, which does not decide whether the server conforms.
+func (c *console) extensions() {
+	var names []string
+	for _, v := range c.r.Verdicts {
+		if v.Extension != "" && !slices.Contains(names, v.Extension) {
+			names = append(names, v.Extension)
+		}
+	}
+	for _, name := range names {
+		c.findings("Extension "+printable(name), ", not counted", func(v *verdict.Verdict) bool {
+			return v.Extension == name && (v.Status == verdict.Fail || v.Status == verdict.Warn || v.Status == verdict.Error)
+		})
 	}
 }
 
@@ -203,7 +240,7 @@ func (c *console) known() {
 	}
 	c.title("Known failures", yellow, fmt.Sprintf(" (%s, from the baseline; not counted)", plural(len(fs), "requirement")))
 	for _, f := range fs {
-		c.text("  - ", "", printable(f[0].Requirement)+": "+printable(f[0].Known), "")
+		c.text("  - ", "", printable(f[0].Requirement)+": "+knownText(f[0]), "")
 		c.text("    ", "", printable(places(f)), dim)
 	}
 }
@@ -295,10 +332,21 @@ func (c *console) reasons(ls []lack) {
 }
 
 func (c *console) counts() {
-	n := c.r.Count()
+	line := func(label string, n map[verdict.Status]int) {
+		c.text(label, "", fmt.Sprintf("%s passed, %s untested, %s skipped as not applicable",
+			plural(n[verdict.Pass], "check"), thousands(n[verdict.Untested]), thousands(n[verdict.Skip])), "")
+	}
 	fmt.Fprintln(c.w)
-	c.text("", "", fmt.Sprintf("%s passed, %s untested, %s skipped as not applicable",
-		plural(n[verdict.Pass], "check"), thousands(n[verdict.Untested]), thousands(n[verdict.Skip])), "")
+	core, beside := c.r.CountOf(false), c.r.CountOf(true)
+	if len(core) > 0 || len(beside) == 0 {
+		line("", core)
+	}
+	for status := range beside {
+		if status != verdict.Skip { // the server has the extension
+			line("extensions: ", beside)
+			break
+		}
+	}
 }
 
 func (c *console) summary() {

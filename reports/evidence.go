@@ -24,19 +24,29 @@ var (
 	longEvidence  = limits{text: 4000, source: math.MaxInt, parts: 60, wire: 60}
 )
 
-// findings tells every requirement with the status once: its evidence in the first place, then the other places.
-func (c *console) findings(name string, status verdict.Status) {
-	fs := findings(c.r, func(v *verdict.Verdict) bool { return v.Status == status && v.Known == "" && !unplayed(c.r, v) })
+// core picks the verdicts about the core with a status.
+func core(status verdict.Status) func(*verdict.Verdict) bool {
+	return func(v *verdict.Verdict) bool { return v.Status == status && v.Extension == "" }
+}
+
+// findings tells every requirement of those that keep holds for once: its evidence in the first place, then the other
+// places. more is added to their number.
+func (c *console) findings(name, more string, keep func(*verdict.Verdict) bool) {
+	fs := findings(c.r, func(v *verdict.Verdict) bool { return keep(v) && v.Known == "" && !unplayed(c.r, v) })
 	if len(fs) == 0 {
 		return
 	}
-	st, mark := red, "✗ "
-	if status == verdict.Warn && !c.o.Strict {
-		st, mark = yellow, "! "
+	look := func(v *verdict.Verdict) (style, string) {
+		if v.Extension != "" || v.Status == verdict.Warn && !c.o.Strict {
+			return yellow, "! "
+		}
+		return red, "✗ "
 	}
-	c.title(name, st, " ("+inAll(fs)+")")
+	st, _ := look(fs[0][0])
+	c.title(name, st, " ("+inAll(fs)+more+")")
 	for _, f := range fs {
 		v := f[0]
+		st, mark := look(v)
 		fmt.Fprintln(c.w)
 		c.text(mark, st, orNone(printable(v.Text), printable(v.Requirement)), bold)
 		c.text("  ", "", printable(v.Level)+" "+printable(v.Requirement), "")

@@ -131,7 +131,7 @@ func place(revision, transport string) string {
 	return revision + " over " + transport
 }
 
-// places says where vs happened: "2025-11-25 over stdio, streamable-http; 2024-11-05 over stdio".
+// places says where vs happened: "2024-11-05, 2025-03-26 over stdio; 2025-11-25 over stdio, streamable-http".
 func places(vs []*verdict.Verdict) string {
 	var revisions []string
 	transports := map[string][]string{}
@@ -143,8 +143,31 @@ func places(vs []*verdict.Verdict) string {
 			transports[v.Revision] = append(transports[v.Revision], v.Transport)
 		}
 	}
+	var out, alike []string
 	for i, rev := range revisions {
-		revisions[i] = place(rev, strings.Join(transports[rev], ", "))
+		alike = append(alike, rev)
+		over := strings.Join(transports[rev], ", ")
+		if i+1 < len(revisions) && strings.Join(transports[revisions[i+1]], ", ") == over {
+			continue
+		}
+		out = append(out, place(strings.Join(alike, ", "), over))
+		alike = nil
 	}
-	return strings.Join(revisions, "; ")
+	return strings.Join(out, "; ")
+}
+
+// knownWord is how the baseline expects a failure: known, or flaky.
+func knownWord(v *verdict.Verdict) string {
+	if v.Flaky {
+		return "flaky"
+	}
+	return "known"
+}
+
+// knownText is the reason of the baseline, printable, with "flaky" before it where it is that; "" for what is not expected.
+func knownText(v *verdict.Verdict) string {
+	if v.Flaky {
+		return "flaky: " + printable(v.Known)
+	}
+	return printable(v.Known)
 }

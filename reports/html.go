@@ -14,7 +14,7 @@ import (
 	"github.com/mcp-litmus/mcp-litmus/suite/verdict"
 )
 
-//go:embed html/page.gohtml html/*.css html/*.js
+//go:embed html/*.gohtml html/*.css html/*.js
 var htmlFiles embed.FS
 
 // The scripts of the page, in the order in which they are joined to one.
@@ -121,7 +121,10 @@ func htmlTone(r *verdict.Report, strict bool) string {
 	return "good"
 }
 
-// htmlStatus is how a status is shown. A failure that the baseline expects has one of its own.
+// htmlBeside is the status under which what is broken of an extension is shown.
+const htmlBeside = "extension"
+
+// htmlStatus is how a status is shown. A failure that the baseline expects has one of its own, and so has one of an extension.
 type htmlStatus struct{ Name, Glyph, Words string }
 
 // htmlStatuses, worst first: the list of verdicts is in this order.
@@ -130,6 +133,7 @@ var htmlStatuses = []htmlStatus{
 	{"warn", "!", "a SHOULD is broken"},
 	{"error", "⚠", "the suite could not carry it out; not counted against the server"},
 	{"known", "≈", "a failure that the baseline expects"},
+	{htmlBeside, "+", "broken of an extension; not counted"},
 	{"note", "i", "advice that is not followed; never counted"},
 	{"untested", "?", "applies, but this server gave no way to exercise it"},
 	{"skip", "–", "does not apply"},
@@ -140,6 +144,9 @@ var htmlStatuses = []htmlStatus{
 func htmlShown(v *verdict.Verdict) string {
 	if v.Known != "" {
 		return "known"
+	}
+	if v.Extension != "" && (v.Status == verdict.Fail || v.Status == verdict.Warn || v.Status == verdict.Error) {
+		return htmlBeside
 	}
 	return string(v.Status)
 }
@@ -160,6 +167,9 @@ func htmlCounts(r *verdict.Report) []htmlCount {
 	var out []htmlCount
 	x, before := 0, 0
 	for _, s := range htmlStatuses {
+		if s.Name == htmlBeside && n[s.Name] == 0 {
+			continue // few servers have any
+		}
 		c := htmlCount{htmlStatus: s, N: thousands(n[s.Name]), Text: plural(n[s.Name], "check"), X: x, Zero: n[s.Name] == 0}
 		if before += n[s.Name]; len(r.Verdicts) > 0 {
 			x = before * 1000 / len(r.Verdicts)

@@ -148,6 +148,7 @@ func (l *htmlList) groups(r *verdict.Report) (wrong, notes []htmlGroup) {
 		{"warn", "Not as recommended", "a SHOULD that does not hold"},
 		{"error", "Not carried out", "ours or the network’s fault; not counted against the server"},
 		{"known", "Known failures", "from the baseline; not counted"},
+		{htmlBeside, "Extensions", "broken of what is optional; not counted"},
 		{"note", "Notes", "advice; never counted"},
 	} {
 		fs := findings(r, func(v *verdict.Verdict) bool { return htmlShown(v) == g.status && !unplayed(r, v) })
@@ -171,7 +172,7 @@ func (l *htmlList) finding(f finding, status string) htmlFinding {
 	v := f[0]
 	out := htmlFinding{
 		Level: printable(v.Level), Text: orNone(printable(v.Text), printable(v.Requirement)), Requirement: printable(v.Requirement),
-		Reason: fit(printable(v.Reason), 240), Known: printable(v.Known),
+		Reason: fit(printable(v.Reason), 240), Known: knownText(v),
 	}
 	for _, s := range htmlStatuses {
 		if s.Name == status {

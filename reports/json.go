@@ -18,7 +18,8 @@ const Format = "mcp-litmus report 1"
 //go:embed report.schema.json
 var Schema []byte
 
-// counts are for readers of the file; ReadJSON leaves them aside, since they follow from the verdicts.
+// counts are for readers of the file; ReadJSON leaves them aside, since they follow from the verdicts. Those of
+// requirements of extensions stand apart, so that nobody takes their failures for the server's.
 type counts struct {
 	Pass     int `json:"pass"`
 	Fail     int `json:"fail"`
@@ -28,17 +29,41 @@ type counts struct {
 	Skip     int `json:"skip"`
 	Error    int `json:"error"`
 	Known    int `json:"known"`
+	Flaky    int `json:"flaky,omitempty"`
+}
+
+func (c *counts) add(v verdict.Verdict) {
+	of := map[verdict.Status]*int{verdict.Pass: &c.Pass, verdict.Fail: &c.Fail, verdict.Warn: &c.Warn, verdict.Note: &c.Note,
+		verdict.Untested: &c.Untested, verdict.Skip: &c.Skip, verdict.Error: &c.Error}
+	if n := of[v.Status]; n != nil {
+		*n++
+	}
+	switch {
+	case v.Known != "" && v.Flaky:
+		c.Flaky++
+	case v.Known != "":
+		c.Known++
+	}
 }
 
 // JSON writes the whole report as indented JSON that Schema describes. Durations are seconds. The error is that of
 // writing to w.
 func JSON(w io.Writer, r *verdict.Report) error {
-	n := r.Count()
 	head := struct {
-		Format string `json:"format"`
-		Counts counts `json:"counts"`
-	}{Format, counts{n[verdict.Pass], n[verdict.Fail], n[verdict.Warn], n[verdict.Note], n[verdict.Untested],
-		n[verdict.Skip], n[verdict.Error], r.Known()}}
+		Format     string  `json:"format"`
+		Counts     counts  `json:"counts"`
+		Extensions *counts `json:"extensions,omitempty"`
+	}{Format: Format}
+	for _, v := range r.Verdicts {
+		if v.Extension == "" {
+			head.Counts.add(v)
+			continue
+		}
+		if head.Extensions == nil {
+			head.Extensions = &counts{}
+		}
+		head.Extensions.add(v)
+	}
 	first, err := plain(head)
 	if err != nil {
 		return err

@@ -7,32 +7,91 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onsi/ginkgo/v2/reporters"
-
 	"github.com/mcp-litmus/mcp-litmus/suite/verdict"
 )
 
 // junitText is how many bytes of text one test case may carry; CI systems refuse or truncate huge files.
 const junitText = 64 << 10
 
-// JUnit writes the report as JUnit XML: one suite for each revision and transport, one test case for each verdict,
-// named "requirement / exchange" with the area as its class. A broken SHOULD is a failure only when strict.
-// Untested, skipped and unplayed checks, and failures that the baseline expects, are skipped with their reason. What would
-// otherwise look green (nothing was judged, a run that broke off, a baseline that is out of date) is a test case
-// of its own in a last suite, "run". The error is that of writing to w.
+// The types follow the schema that Jenkins publishes with its xUnit plugin, junit-10.xsd: testdata/schemas/junit.xsd says the same in our
+// words. It knows no disabled= and no status=, and seconds have at most three decimals.
+type (
+	junitSuites struct {
+		XMLName  xml.Name     `xml:"testsuites"`
+		Name     string       `xml:"name,attr"`
+		Tests    int          `xml:"tests,attr"`
+		Failures int          `xml:"failures,attr"`
+		Errors   int          `xml:"errors,attr"`
+		Time     junitSeconds `xml:"time,attr"`
+		Suites   []junitSuite `xml:"testsuite"`
+	}
+	junitSuite struct {
+		Name       string          `xml:"name,attr"`
+		Tests      int             `xml:"tests,attr"`
+		Failures   int             `xml:"failures,attr"`
+		Errors     int             `xml:"errors,attr"`
+		Skipped    int             `xml:"skipped,attr"`
+		Time       junitSeconds    `xml:"time,attr"`
+		Timestamp  string          `xml:"timestamp,attr,omitempty"`
+		Properties []junitProperty `xml:"properties>property"`
+		Cases      []junitCase     `xml:"testcase"`
+	}
+	junitProperty struct {
+		Name  string `xml:"name,attr"`
+		Value string `xml:"value,attr"`
+	}
+	junitCase struct {
+		Name      string       `xml:"name,attr"`
+		Classname string       `xml:"classname,attr"`
+		Time      junitSeconds `xml:"time,attr"`
+		Skipped   *junitResult `xml:"skipped"`
+		Error     *junitResult `xml:"error"`
+		Failure   *junitResult `xml:"failure"`
+		SystemOut string       `xml:"system-out,omitempty"`
+	}
+	junitResult struct {
+		Type    string `xml:"type,attr,omitempty"`
+		Message string `xml:"message,attr"`
+		Text    string `xml:",chardata"`
+	}
+)
+
+// junitSeconds are written with three decimals, as Surefire does.
+type junitSeconds time.Duration
+
+// MarshalText writes the seconds.
+func (s junitSeconds) MarshalText() ([]byte, error) {
+	return fmt.Appendf(nil, "%.3f", time.Duration(s).Seconds()), nil
+}
+
+// UnmarshalText reads what MarshalText writes.
+func (s *junitSeconds) UnmarshalText(text []byte) error {
+	d, err := time.ParseDuration(string(text) + "s")
+	*s = junitSeconds(d)
+	return err
+}
+
+// JUnit writes the report as JUnit XML: one suite for each revision and transport, and one beside it for what extensions state
+// where they were judged, one test case for each verdict, named
+// "requirement / exchange", its class the revision, the transport and the area: the same in every run, and different from every
+// other one's, so that CI systems follow its history. A broken SHOULD is a failure only when strict.
+// Untested, skipped and unplayed checks, failures that the baseline expects, and what is broken of an extension, which fails no
+// build, are skipped with their reason. What would
+// otherwise look green (nothing was judged, a run that broke off, a baseline that is out of date) are test cases
+// of their own in a last suite, "run", which is always there. The error is that of writing to w.
 func JUnit(w io.Writer, r *verdict.Report, strict bool) error {
-	all := reporters.JUnitTestSuites{Time: r.Duration.Seconds()}
+	all := junitSuites{Name: "mcp-litmus", Time: junitSeconds(r.Duration)}
 	for _, run := range runs(r) {
-		all.TestSuites = append(all.TestSuites, junitSuite(r, run, strict))
+		all.Suites = append(all.Suites, junitOf(r, run, strict, false))
+		if beside := junitOf(r, run, strict, true); len(beside.Cases) > 0 {
+			all.Suites = append(all.Suites, beside)
+		}
 	}
-	if s := junitRun(r); len(s.TestCases) > 0 {
-		all.TestSuites = append(all.TestSuites, s)
-	}
-	for i := range all.TestSuites {
-		s := &all.TestSuites[i]
-		tally(s)
+	all.Suites = append(all.Suites, junitRun(r))
+	for i := range all.Suites {
+		s := &all.Suites[i]
+		s.tally()
 		all.Tests += s.Tests
-		all.Disabled += s.Skipped
 		all.Errors += s.Errors
 		all.Failures += s.Failures
 	}
@@ -48,17 +107,20 @@ func JUnit(w io.Writer, r *verdict.Report, strict bool) error {
 	return err
 }
 
-func junitSuite(r *verdict.Report, run verdict.Run, strict bool) reporters.JUnitTestSuite {
-	s := newSuite(r, place(run.Revision, run.Transport))
-	s.Properties.Properties = append(s.Properties.Properties,
-		reporters.JUnitProperty{Name: "revision", Value: printable(run.Revision)},
-		reporters.JUnitProperty{Name: "transport", Value: printable(run.Transport)})
-	if run.Negotiated != "" {
-		s.Properties.Properties = append(s.Properties.Properties,
-			reporters.JUnitProperty{Name: "negotiated", Value: printable(run.Negotiated)})
-		s.TestCases = append(s.TestCases, reporters.JUnitTestCase{
-			Name: "negotiation", Classname: "run", Status: string(verdict.Skip),
-			Skipped: &reporters.JUnitSkipped{Message: "the server answered with revision " + printable(run.Negotiated) + ": nothing was judged"},
+// junitOf is the suite of a run: what the core states, or what extensions do.
+func junitOf(r *verdict.Report, run verdict.Run, strict, extensions bool) junitSuite {
+	name := place(run.Revision, run.Transport)
+	if extensions {
+		name += ", extensions"
+	}
+	s := newJUnitSuite(r, name)
+	s.property("revision", run.Revision)
+	s.property("transport", run.Transport)
+	s.property("negotiated", run.Negotiated)
+	if run.Negotiated != "" && !extensions {
+		s.Cases = append(s.Cases, junitCase{
+			Name: "negotiation", Classname: junitClass(run.Revision, run.Transport, "run"),
+			Skipped: &junitResult{Message: "the server answered with revision " + printable(run.Negotiated) + ": nothing was judged"},
 		})
 	}
 	names := map[string]int{}
@@ -66,10 +128,10 @@ func junitSuite(r *verdict.Report, run verdict.Run, strict bool) reporters.JUnit
 	var took time.Duration
 	for i := range r.Verdicts {
 		v := &r.Verdicts[i]
-		if v.Revision != run.Revision || v.Transport != run.Transport {
+		if v.Revision != run.Revision || v.Transport != run.Transport || (v.Extension != "") != extensions {
 			continue
 		}
-		c := junitCase(r, v, strict)
+		c := junitOne(r, v, strict)
 		// An exchange judges a requirement once; were it twice, the second must not take the first one's place.
 		key := c.Classname + " " + c.Name
 		if names[key]++; names[key] > 1 {
@@ -78,38 +140,49 @@ func junitSuite(r *verdict.Report, run verdict.Run, strict bool) reporters.JUnit
 		// The verdicts of an exchange share its time: counting it once keeps the sum true.
 		if !exchanges[v.Exchange] {
 			exchanges[v.Exchange] = true
-			c.Time = v.Duration.Seconds()
+			c.Time = junitSeconds(v.Duration)
 			took += v.Duration
 		}
-		s.TestCases = append(s.TestCases, c)
+		s.Cases = append(s.Cases, c)
 	}
-	s.Time = took.Seconds()
+	s.Time = junitSeconds(took)
 	return s
 }
 
-func newSuite(r *verdict.Report, name string) reporters.JUnitTestSuite {
-	s := reporters.JUnitTestSuite{
-		Name:    "mcp-litmus: " + printable(name),
-		Package: "mcp-litmus",
+// junitClass is "2025-11-25.stdio.server.tools": CI systems show what is before the last dot as a package.
+func junitClass(revision, transport, area string) string {
+	class := orNone(strings.ReplaceAll(printable(area), "/", "."), "mcp-litmus")
+	for _, before := range []string{transport, revision} {
+		if before != "" {
+			class = strings.ReplaceAll(printable(before), ".", "-") + "." + class
+		}
 	}
+	return class
+}
+
+func newJUnitSuite(r *verdict.Report, name string) junitSuite {
+	s := junitSuite{Name: "mcp-litmus: " + printable(name)}
 	if !r.Started.IsZero() {
 		s.Timestamp = r.Started.UTC().Format("2006-01-02T15:04:05")
 	}
 	for _, p := range [][2]string{
-		{"suite", r.Suite}, {"catalogue", r.Catalogue}, {"target", r.Target}, {"server", r.Server}, {"select", r.Select},
+		{"suite", r.Suite}, {"catalogue", r.Catalogue}, {"target", r.Target}, {"server", r.Server}, {"select", r.Select}, {"shard", r.Shard},
 	} {
-		if p[1] != "" {
-			s.Properties.Properties = append(s.Properties.Properties, reporters.JUnitProperty{Name: p[0], Value: excerpt(p[1], 1000)})
-		}
+		s.property(p[0], p[1])
 	}
 	return s
 }
 
-func junitCase(r *verdict.Report, v *verdict.Verdict, strict bool) reporters.JUnitTestCase {
-	c := reporters.JUnitTestCase{
+func (s *junitSuite) property(name, value string) {
+	if value != "" {
+		s.Properties = append(s.Properties, junitProperty{name, excerpt(value, 1000)})
+	}
+}
+
+func junitOne(r *verdict.Report, v *verdict.Verdict, strict bool) junitCase {
+	c := junitCase{
 		Name:      printable(v.Requirement) + " / " + printable(v.Exchange),
-		Classname: strings.ReplaceAll(printable(v.Area), "/", "."),
-		Status:    string(v.Status),
+		Classname: junitClass(v.Revision, v.Transport, v.Area),
 	}
 	message := excerpt(v.Reason, 1000)
 	body := func() string {
@@ -117,54 +190,64 @@ func junitCase(r *verdict.Report, v *verdict.Verdict, strict bool) reporters.JUn
 	}
 	switch status := v.Status; {
 	case v.Known != "":
-		c.Skipped = &reporters.JUnitSkipped{Message: "known: " + excerpt(v.Known, 1000)}
+		c.Skipped = &junitResult{Message: knownWord(v) + ": " + excerpt(v.Known, 1000)}
+		c.SystemOut = body()
+	case v.Extension != "" && (status == verdict.Fail || status == verdict.Warn || status == verdict.Error):
+		c.Skipped = &junitResult{Message: "of the extension " + printable(v.Extension) + ", not counted: " + printable(v.Level) + " " + string(status) + ": " + message}
 		c.SystemOut = body()
 	case status == verdict.Fail, status == verdict.Warn && strict:
-		c.Failure = &reporters.JUnitFailure{Message: message, Type: printable(v.Level), Description: body()}
+		c.Failure = &junitResult{Message: message, Type: printable(v.Level), Text: body()}
 	case unplayed(r, v): // that the run broke off is told once, in the suite "run"
-		c.Skipped = &reporters.JUnitSkipped{Message: message}
+		c.Skipped = &junitResult{Message: message}
 	case status == verdict.Error:
-		c.Error = &reporters.JUnitError{Message: message, Type: string(verdict.Error), Description: body()}
+		c.Error = &junitResult{Message: message, Type: string(verdict.Error), Text: body()}
 	case status == verdict.Skip:
-		c.Skipped = &reporters.JUnitSkipped{Message: message}
+		c.Skipped = &junitResult{Message: message}
 	case status == verdict.Untested:
-		c.Skipped = &reporters.JUnitSkipped{Message: "untested: " + message}
+		c.Skipped = &junitResult{Message: "untested: " + message}
 	case status == verdict.Warn, status == verdict.Note:
 		c.SystemOut = body()
 	}
 	return c
 }
 
-// junitRun holds what concerns the run and no check. It is empty when all is well.
-func junitRun(r *verdict.Report) reporters.JUnitTestSuite {
-	s := newSuite(r, "run")
-	fault := func(name, message string) {
-		s.TestCases = append(s.TestCases, reporters.JUnitTestCase{
-			Name: name, Classname: "run", Status: string(verdict.Error),
-			Error: &reporters.JUnitError{Message: message, Type: string(verdict.Error), Description: message},
-		})
+// junitRun holds what concerns the run and no check, under names that stay: what was mended is seen to be.
+func junitRun(r *verdict.Report) junitSuite {
+	s := newJUnitSuite(r, "run")
+	add := func(name string, wrong []string, failure bool) {
+		c := junitCase{Name: name, Classname: "run"}
+		if len(wrong) > 0 {
+			for i := range wrong {
+				wrong[i] = printable(wrong[i])
+			}
+			result := &junitResult{
+				Message: excerpt(strings.Join(wrong, "; "), 1000), Type: name, Text: cutMiddle(strings.Join(wrong, "\n"), junitText),
+			}
+			if failure {
+				c.Failure = result
+			} else {
+				c.Error = result
+			}
+		}
+		s.Cases = append(s.Cases, c)
 	}
-	for i, p := range r.Problems {
-		fault(fmt.Sprintf("problem %d", i+1), printable(p))
-	}
+	problems := append([]string{}, r.Problems...)
 	if !r.Complete {
-		fault("complete", "the run did not reach its end")
+		problems = append(problems, "the run did not reach its end")
 	}
+	add("the run was carried out", problems, false)
+	var nothing []string
 	if r.Judged() == 0 {
-		fault("judged", "nothing was judged")
+		nothing = []string{"nothing was judged"}
 	}
-	for i, p := range r.Baseline {
-		s.TestCases = append(s.TestCases, reporters.JUnitTestCase{
-			Name: fmt.Sprintf("baseline %d", i+1), Classname: "run", Status: string(verdict.Fail),
-			Failure: &reporters.JUnitFailure{Message: printable(p), Type: "baseline", Description: printable(p)},
-		})
-	}
+	add("something was judged", nothing, false)
+	add("the baseline is up to date", append([]string{}, r.Baseline...), true)
 	return s
 }
 
-func tally(s *reporters.JUnitTestSuite) {
-	s.Tests = len(s.TestCases)
-	for _, c := range s.TestCases {
+func (s *junitSuite) tally() {
+	s.Tests = len(s.Cases)
+	for _, c := range s.Cases {
 		switch {
 		case c.Skipped != nil:
 			s.Skipped++

@@ -13,7 +13,7 @@ import (
 func (c *console) matrix(transport string, revisions []string) {
 	c.title(printable("over "+transport), bold, " (passed of judged)")
 	type cell struct{ passed, judged, fail, warn, note int }
-	var areas []string
+	var areas, beside []string
 	cells := map[[2]string]*cell{}
 	at := func(area, revision string) *cell {
 		key := [2]string{area, revision}
@@ -27,10 +27,20 @@ func (c *console) matrix(transport string, revisions []string) {
 		if v.Transport != transport {
 			continue
 		}
-		if !slices.Contains(areas, v.Area) {
-			areas = append(areas, v.Area)
+		in := []string{v.Area, total}
+		switch {
+		case v.Extension == "":
+			if !slices.Contains(areas, v.Area) {
+				areas = append(areas, v.Area)
+			}
+		case v.Status == verdict.Skip && !c.o.Verbose: // the server has no such extension
+			continue
+		default:
+			if in = in[:1]; !slices.Contains(beside, v.Area) {
+				beside = append(beside, v.Area)
+			}
 		}
-		for _, area := range []string{v.Area, total} {
+		for _, area := range in {
 			n := at(area, v.Revision)
 			switch v.Status {
 			case verdict.Pass:
@@ -47,16 +57,21 @@ func (c *console) matrix(transport string, revisions []string) {
 			n.judged++
 		}
 	}
+	slices.Sort(areas) // as in the catalogue, whichever revision they appeared at first
+	slices.Sort(beside)
 	name := columns("area")
-	for _, a := range areas {
+	for _, a := range slices.Concat(areas, beside) {
 		name = max(name, columns(printable(a)))
 	}
-	const wide = 12 // of a revision and the space before it
+	wide := 12 // of a revision and the space before it
 	if c.o.Width > 0 {
+		if 2+name+wide*len(revisions) > c.o.Width {
+			wide = 11
+		}
 		name = min(name, max(c.o.Width-2-wide*len(revisions), 16))
 	}
 	row := func(label string, text func(revision string) (string, style)) {
-		label = fit(printable(label), name)
+		label = fitArea(printable(label), name)
 		fmt.Fprint(c.w, "  ", label, strings.Repeat(" ", name-columns(label)))
 		for _, r := range revisions {
 			s, st := text(r)
@@ -65,7 +80,7 @@ func (c *console) matrix(transport string, revisions []string) {
 		fmt.Fprintln(c.w)
 	}
 	row("area", func(r string) (string, style) { return printable(r), dim })
-	for _, area := range append(areas, total) {
+	tell := func(area string) {
 		row(area, func(r string) (string, style) {
 			n := at(area, r)
 			text := fmt.Sprintf("%d/%d", n.passed, n.judged)
@@ -82,6 +97,18 @@ func (c *console) matrix(transport string, revisions []string) {
 			return text, green
 		})
 	}
+	for _, area := range areas {
+		tell(area)
+	}
+	if len(areas) > 0 {
+		tell(total)
+	}
+	if len(beside) > 0 {
+		c.text("  ", "", besideTitle, dim)
+	}
+	for _, area := range beside {
+		tell(area)
+	}
 }
 
 // uneven lists the requirements that hold at one revision and are broken at another.
@@ -89,7 +116,11 @@ func (c *console) uneven() {
 	broken, held := map[string][]*verdict.Verdict{}, map[string][]*verdict.Verdict{}
 	var ids []string
 	for i := range c.r.Verdicts {
-		switch v := &c.r.Verdicts[i]; v.Status {
+		v := &c.r.Verdicts[i]
+		if v.Extension != "" {
+			continue
+		}
+		switch v.Status {
 		case verdict.Fail, verdict.Warn:
 			if broken[v.Requirement] == nil {
 				ids = append(ids, v.Requirement)

@@ -92,7 +92,9 @@ func (p *Progress) Done(vs ...verdict.Verdict) {
 	}
 	p.done++
 	for _, v := range vs {
-		p.counts[v.Status]++
+		if v.Extension == "" {
+			p.counts[v.Status]++
+		}
 	}
 	now := p.now()
 	if now.Sub(p.last) < p.every {

@@ -206,6 +206,18 @@ func paint(color bool, st style, s string) string {
 	return "\x1b[" + string(st) + "m" + s + "\x1b[0m"
 }
 
+// fitArea cuts the name of an area to n columns, from its front, since pages of one folder differ in their ends.
+func fitArea(s string, n int) string {
+	for rest := s; columns(s) > n; {
+		_, after, found := strings.Cut(rest, "/")
+		if !found {
+			return fit(s, n)
+		}
+		rest, s = after, "…/"+after
+	}
+	return s
+}
+
 // Printable makes text that comes from a server safe to show on a terminal: control characters become their pictures, what
 // would reorder or hide text becomes ‹U+202E›, and a byte that is not UTF-8 ‹FF›.
 func Printable(s string) string { return printable(s) }

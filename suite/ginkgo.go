@@ -25,7 +25,7 @@ func Describe(target Target, opts ...Option) bool {
 	}
 	r := &lazy{target: target, opts: opts, select_: s.options.Select}
 	wanted, _ := plan.Select(s.options.Select)
-	for _, revision := range script.Covered {
+	for _, revision := range script.Revisions {
 		if len(s.options.Revisions) > 0 && !slices.Contains(s.options.Revisions, string(revision)) {
 			continue
 		}

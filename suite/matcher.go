@@ -12,7 +12,8 @@ import (
 )
 
 // Conform is a Gomega matcher over a verdict.Verdict: it holds unless the requirement is broken (with strict, a
-// SHOULD counts, too) or could not be judged for an error of the suite or the network. Its failure message is
+// SHOULD counts, too) or could not be judged for an error of the suite or the network. It always holds for a requirement
+// of an extension, which does not decide whether a server conforms. Its failure message is
 // the whole story: the requirement, what was sent, what came back, and the value of each part of the expression.
 func Conform(strict bool) types.GomegaMatcher { return conform{strict} }
 
@@ -27,7 +28,7 @@ func (m conform) Match(actual any) (bool, error) {
 }
 
 func broken(v verdict.Verdict, strict bool) bool {
-	if v.Known != "" && v.Status != verdict.Error {
+	if v.Known != "" && v.Status != verdict.Error || v.Extension != "" {
 		return false
 	}
 	return v.Status == verdict.Fail || v.Status == verdict.Error || strict && v.Status == verdict.Warn
@@ -52,7 +53,7 @@ func aside(v verdict.Verdict, strict bool) (skip, remark string) {
 		return cmp.Or(v.Reason, "does not apply"), ""
 	case verdict.Untested:
 		return "untested: " + v.Reason, ""
-	case verdict.Warn, verdict.Note:
+	case verdict.Fail, verdict.Warn, verdict.Note, verdict.Error:
 		if !broken(v, strict) {
 			return "", string(v.Status) + ": " + v.Text + ": " + v.Reason
 		}

@@ -87,6 +87,9 @@ func Revisions(revisions ...string) Option {
 // Select narrows the run by a label filter in Ginkgo's language, such as "tools && MUST".
 func Select(filter string) Option { return func(s *settings) { s.options.Select = filter } }
 
+// Shard narrows the run to one part of several, such as "1/3": mcp-litmus merge, or verdict.Merge, joins their reports.
+func Shard(shard string) Option { return func(s *settings) { s.options.Shard = shard } }
+
 // CallTools says which tools may be called: "safe" (the default: annotated read-only, allowed or well known),
 // "all" or "none".
 func CallTools(policy string) Option { return func(s *settings) { s.options.CallTools = policy } }
@@ -189,12 +192,8 @@ func gather(opts []Option) (*settings, error) {
 		return nil, fmt.Errorf("which tools may be called is %q; it must be safe, all or none", s.options.CallTools)
 	}
 	for _, name := range s.options.Revisions {
-		r, err := script.ParseRevision(name)
-		if err != nil {
+		if _, err := script.ParseRevision(name); err != nil {
 			return nil, err
-		}
-		if !slices.Contains(script.Covered, r) {
-			return nil, fmt.Errorf("this version does not judge at revision %s yet; it covers %s", r, inWords(script.Covered))
 		}
 	}
 	for kind := range s.options.Tokens {
@@ -203,6 +202,9 @@ func gather(opts []Option) (*settings, error) {
 		}
 	}
 	if _, err := plan.Select(s.options.Select); err != nil {
+		return nil, err
+	}
+	if _, err := plan.Shard(&script.Library{}, s.options.Shard); err != nil {
 		return nil, err
 	}
 	var err error
@@ -222,25 +224,10 @@ func gather(opts []Option) (*settings, error) {
 	return s, nil
 }
 
-// inWords is "2024-11-05, 2025-06-18 and 2025-11-25".
-func inWords(revisions []script.Revision) string {
-	var b strings.Builder
-	for i, r := range revisions {
-		switch {
-		case i > 0 && i == len(revisions)-1:
-			b.WriteString(" and ")
-		case i > 0:
-			b.WriteString(", ")
-		}
-		b.WriteString(string(r))
-	}
-	return b.String()
-}
-
-// revisions are those asked for, or all that are covered.
+// revisions are those asked for, or all.
 func (s *settings) revisions() []script.Revision {
 	if len(s.options.Revisions) == 0 {
-		return script.Covered
+		return script.Revisions
 	}
 	var out []script.Revision
 	for _, r := range s.options.Revisions {
@@ -264,11 +251,15 @@ func Run(ctx context.Context, target Target, opts ...Option) (*Outcome, error) {
 	if err := plan.Nothing(s.library, s.options.Select, s.revisions(), target.Transport(), wanted); err != nil {
 		return nil, err
 	}
+	ours, _ := plan.Shard(s.library, s.options.Shard)
 	started := time.Now()
 	run, problems := play.Run(ctx, play.Config{
 		Library: s.library, Target: target, Options: s.options, Jobs: s.jobs, Opening: s.opening,
 		Planned: s.planned, Played: s.judgePlay(),
 		Select: func(ex *script.Exchange, r script.Revision) bool {
+			if !ours(ex) {
+				return false
+			}
 			for _, q := range plan.InForce(s.library, ex, r, target.Transport()) {
 				if wanted(plan.Labels(q, r, target.Transport())) {
 					return true
@@ -325,7 +316,7 @@ func conclude(s *settings, run *transcript.Run) (*Outcome, error) {
 	h := run.Header
 	report := &verdict.Report{
 		Suite: h.Suite, Catalogue: h.Catalogue, Target: h.Target, Server: judge.Server(run), Started: h.Started,
-		Duration: h.Duration, Complete: run.Complete, Problems: h.Problems, Verdicts: verdicts, Select: h.Options.Select,
+		Duration: h.Duration, Complete: run.Complete, Problems: h.Problems, Verdicts: verdicts, Select: h.Options.Select, Shard: h.Options.Shard,
 	}
 	for _, p := range judge.Pairs(run) {
 		report.Runs = append(report.Runs, verdict.Run{Revision: string(p.Revision), Transport: p.Transport})

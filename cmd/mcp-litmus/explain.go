@@ -203,8 +203,10 @@ func explainRole(w io.Writer, lib *script.Library, r *script.RoleDefinition) {
 }
 
 // fold breaks text at spaces into lines of at most 100 characters; those after the first begin with indent.
-func fold(text, indent string) string {
-	const width = 100
+func fold(text, indent string) string { return foldTo(100, text, indent) }
+
+// foldTo is fold with lines of at most width characters.
+func foldTo(width int, text, indent string) string {
 	line := text[:len(text)-len(strings.TrimLeft(text, " "))]
 	var lines []string
 	for i, word := range strings.Fields(text) {

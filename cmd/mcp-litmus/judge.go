@@ -55,10 +55,10 @@ verdicts, as long as the catalogue is the same one.`,
 			if err := o.check(); err != nil {
 				return err
 			}
-			if err := o.write(out); err != nil {
+			if err := o.write(out.Report, out.Strict, out.Transcript); err != nil {
 				return err
 			}
-			return conclusion(out, nil, false)
+			return conclusion(out.Report, out.Strict, out.Undriven(), false)
 		},
 	}
 	o.register(cmd.Flags())

@@ -42,7 +42,7 @@ func listCommand() *cobra.Command {
 			switch {
 			case coverage:
 				if len(revisions) == 0 {
-					at = script.Covered
+					at = script.Revisions
 				}
 				return listCoverage(cmd.OutOrStdout(), lib, at)
 			case roles:
@@ -93,6 +93,9 @@ func listRequirements(w io.Writer, lib *script.Library, at []script.Revision, wa
 				continue
 			}
 			text := q.Text
+			if q.Extension != "" {
+				text += " (of the extension " + q.Extension + ": not counted)"
+			}
 			if q.Untestable != "" {
 				text += " (untestable: " + q.Untestable + ")"
 			}

@@ -31,7 +31,11 @@ func litmus(t *testing.T, dir string, args ...string) (stdout, stderr string, co
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), self, args...)
-	cmd.Env = append(os.Environ(), "MCP_LITMUS_AS_COMMAND=1")
+	// As outside of any CI, unless a test says otherwise.
+	cmd.Env = append(os.Environ(), "MCP_LITMUS_AS_COMMAND=1", "GITHUB_ACTIONS=", "GITHUB_STEP_SUMMARY=")
+	if summary := os.Getenv("AS_IN_ACTIONS"); summary != "" {
+		cmd.Env = append(cmd.Env, "GITHUB_ACTIONS=true", "GITHUB_STEP_SUMMARY="+summary)
+	}
 	cmd.Dir = dir
 	var out, complaints bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaints
@@ -102,6 +106,9 @@ func TestExitCodes(t *testing.T) {
 		{"a fault to explain", []string{"explain", "unknown-tool-is-a-result"}, 0, "Breaks tools.call.unknown-tool"},
 		{"an argument too many", []string{"list", "extra"}, 2, `mcp-litmus list takes no argument such as "extra"`},
 		{"what changes between revisions", []string{"revisions", "2025-11-25", "2026-07-28"}, 0, "came\n"},
+		{"what extensions state is told apart", []string{"revisions", "2025-11-25", "2026-07-28"}, 0, "Extensions, which are optional and not counted: "},
+		{"coverage tells extensions apart", []string{"list", "--coverage", "--revision", "2026-07-28"}, 0, "Extensions, which are not counted above:"},
+		{"a fault of an extension does not decide", []string{"run", "--select", "extensions", "--revision", "2026-07-28", "--strict", "--", self, referenceCommand, "unknown-task-of-the-extension-is-not-found"}, 0, "conforms (1 requirement of an extension broken, not counted)"},
 		{"a changed level, in Markdown", []string{"revisions", "2025-11-25", "2024-11-05", "--markdown"}, 0, " → "},
 		{"changes from nowhere", []string{"revisions", "2025-11-25", "2025-11-26"}, 2, "there is no revision"},
 		{"changes to nowhere", []string{"revisions", "2025-11-25"}, 2, "name two revisions"},
@@ -161,8 +168,8 @@ func TestReportsAndJudgingAgain(t *testing.T) {
 	if err := xml.Unmarshal(read(t, dir, "out/junit.xml"), &junit); err != nil {
 		t.Fatal(err)
 	}
-	if len(junit.Suites) != len(script.Covered) || junit.Suites[0].Tests == 0 {
-		t.Errorf("the JUnit report has the suites %+v, not one for each revision", junit.Suites)
+	if len(junit.Suites) != len(script.Revisions)+1 || junit.Suites[0].Tests == 0 {
+		t.Errorf("the JUnit report has the suites %+v, not one for each revision and one for the run", junit.Suites)
 	}
 	var report struct {
 		Verdicts []map[string]any `json:"verdicts"`

@@ -63,25 +63,38 @@ type runOptions struct {
 	jobs      int
 	strict    bool
 	exchanges []string
-	watch     []string
-	outputs   outputs
+	shard     string
+	baseline  string
+	// writeBaseline is where the baseline goes with which the run passes.
+	writeBaseline string
+	watch         []string
+	outputs       outputs
 }
 
 func (o *runOptions) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	o.targetOptions.register(cmd)
+	o.registerTarget(cmd)
 	f.StringVar(&o.auth, "auth", "", "start an authorization server at `HOST:PORT` (default: any free port of 127.0.0.1), which the server under test is to trust: docs/litmus-yaml.md, Authorization")
 	f.Lookup("auth").NoOptDefVal = auth.DefaultAddress
 	f.StringSliceVar(&o.revisions, "revision", nil, "judge at these `REVISIONS`, or all (default: every one that the server speaks)")
-	f.StringVar(&o.selection, "select", "", "judge only what this label `FILTER` wants, such as 'tools && MUST' (docs/litmus-yaml.md: Selecting)")
-	f.IntVar(&o.jobs, "jobs", 0, "exchanges played side by side (default 4)")
+	f.StringVar(&o.shard, "shard", "", "play only part `I/N` of the run, such as 1/3; mcp-litmus merge joins the JSON reports of the parts")
 	f.BoolVar(&o.strict, "strict", false, "a broken SHOULD does not conform, either")
-	f.StringArrayVar(&o.exchanges, "exchanges", nil, "`DIR` with exchanges of your own; may be repeated")
+	f.StringVar(&o.baseline, "baseline", "", "`FILE` of known failures, in the place of those in litmus.yaml (docs/litmus-yaml.md: Baseline)")
+	f.StringVar(&o.writeBaseline, "write-baseline", "", "write to `FILE` the baseline with which this run passes: entries that still hold stay, others go, new ones wait for a reason")
 	f.StringArrayVar(&o.watch, "watch", nil, "run again whenever something changes at this `PATH`, a file or a folder; may be repeated; ends with Ctrl-C")
 	o.outputs.register(f)
 	f.Lookup("verbose").Usage += "; and show the wire as it is used, on standard error"
 	f.StringVar(&o.outputs.transcript, "transcript", "", "write the evidence to `FILE` (JSON Lines), for mcp-litmus judge")
 	complete(cmd, "revision", revisionNames("all"))
+}
+
+// registerTarget adds the flags that say what server is run, and how.
+func (o *runOptions) registerTarget(cmd *cobra.Command) {
+	f := cmd.Flags()
+	o.targetOptions.register(cmd)
+	f.StringVar(&o.selection, "select", "", "judge only what this label `FILTER` wants, such as 'tools && MUST' (docs/litmus-yaml.md: Selecting)")
+	f.IntVar(&o.jobs, "jobs", 0, "exchanges played side by side (default 4)")
+	f.StringArrayVar(&o.exchanges, "exchanges", nil, "`DIR` with exchanges of your own; may be repeated")
 	complete(cmd, "select", labels)
 	_ = cmd.MarkFlagDirname("exchanges")
 }
@@ -210,6 +223,13 @@ func (o *runOptions) settings(f *pflag.FlagSet, args []string) (*config.Config, 
 		c.Jobs = o.jobs
 	}
 	c.Strict = c.Strict || o.strict
+	if o.baseline != "" {
+		var err error
+		if c.Baseline, err = config.LoadBaseline(o.baseline); err != nil {
+			return nil, err
+		}
+	}
+	o.outputs.source = c.Source()
 	c.Exchanges = append(c.Exchanges, o.exchanges...)
 	o.outputs.fill(c.Reports)
 	return c, notNegative(c)

@@ -6,27 +6,33 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/mcp-litmus/mcp-litmus/reports"
-	"github.com/mcp-litmus/mcp-litmus/suite"
 	"github.com/mcp-litmus/mcp-litmus/suite/config"
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
+	"github.com/mcp-litmus/mcp-litmus/suite/verdict"
 )
 
 // outputs are the flags that say what is written where.
 type outputs struct {
-	junit, json, html, transcript string
-	verbose, quiet                bool
-	noColor                       bool
-	silent                        bool // no report on the terminal
+	junit, json, html, markdown, sarif, badge, transcript string
+
+	source         string // the file of the repository at which SARIF shows its findings; "": the default
+	verbose, quiet bool
+	noColor        bool
+	silent         bool // no report on the terminal
 }
 
 func (o *outputs) register(f *pflag.FlagSet) {
 	f.StringVar(&o.junit, "junit", "", "write the verdicts to `FILE` as JUnit XML")
 	f.StringVar(&o.json, "json", "", "write the verdicts to `FILE` as JSON")
 	f.StringVar(&o.html, "html", "", "write the verdicts to `FILE` as one page for a browser, with the conversations behind them")
+	f.StringVar(&o.markdown, "markdown", "", "write the outcome to `FILE` as Markdown, for a pull request (in GitHub Actions the step's summary gets it by itself)")
+	f.StringVar(&o.sarif, "sarif", "", "write what is broken to `FILE` as SARIF 2.1.0, for code scanning")
+	f.StringVar(&o.badge, "badge", "", "write a badge to `FILE`: an image for NAME.svg, the JSON of a shields.io endpoint for NAME.json")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "tell of passes and skips, too, and all of the evidence")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "tell on the terminal only what went wrong, and the outcome")
 	f.BoolVar(&o.noColor, "no-color", false, "no colours (as with the environment variable NO_COLOR)")
@@ -37,7 +43,10 @@ func (o *outputs) fill(r config.Reports) {
 	for _, p := range []struct {
 		flag *string
 		file string
-	}{{&o.junit, r.JUnit}, {&o.json, r.JSON}, {&o.html, r.HTML}, {&o.transcript, r.Transcript}} {
+	}{
+		{&o.junit, r.JUnit}, {&o.json, r.JSON}, {&o.html, r.HTML}, {&o.markdown, r.Markdown}, {&o.sarif, r.SARIF}, {&o.badge, r.Badge},
+		{&o.transcript, r.Transcript},
+	} {
 		if *p.flag == "" {
 			*p.flag = p.file
 		}
@@ -46,12 +55,26 @@ func (o *outputs) fill(r config.Reports) {
 
 // files are the reports that are written to files.
 func (o *outputs) files() []string {
-	return slices.DeleteFunc([]string{o.junit, o.json, o.html, o.transcript}, func(name string) bool { return name == "" || name == "-" })
+	return slices.DeleteFunc(o.names(), func(name string) bool { return name == "" || name == "-" })
+}
+
+func (o *outputs) names() []string {
+	return []string{o.junit, o.json, o.html, o.markdown, o.sarif, o.badge, o.transcript}
 }
 
 // check finds files that cannot be written before anything is run for them.
 func (o *outputs) check() error {
-	for _, name := range o.files() {
+	if ext := strings.ToLower(filepath.Ext(o.badge)); o.badge != "" && ext != ".svg" && ext != ".json" {
+		return fmt.Errorf("--badge %s: name a file that ends in .svg (an image) or .json (for a shields.io endpoint)", o.badge)
+	}
+	return checkFiles(o.names()...)
+}
+
+func checkFiles(names ...string) error {
+	for _, name := range names {
+		if name == "" || name == "-" {
+			continue
+		}
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			return fmt.Errorf("the folder of the report %s cannot be made: %w", name, err)
 		}
@@ -66,28 +89,45 @@ func (o *outputs) check() error {
 	return nil
 }
 
-// write writes every report. A file named - is standard output; then the console report goes to standard error.
-func (o *outputs) write(out *suite.Outcome) error {
-	screen := os.Stdout
-	for _, name := range []string{o.junit, o.json, o.html, o.transcript} {
+// screen is where the report for people goes: standard error when a file named - is standard output.
+func (o *outputs) screen() *os.File {
+	for _, name := range o.names() {
 		if name == "-" {
-			screen = os.Stderr
+			return os.Stderr
 		}
 	}
+	return os.Stdout
+}
+
+// write writes every report; evidence is nil where there is none to write.
+func (o *outputs) write(r *verdict.Report, strict bool, evidence *transcript.Run) error {
+	screen := o.screen()
+	actions := inActions()
 	if !o.silent {
-		reports.Console(screen, out.Report, reports.ConsoleOptions{
-			Color: reports.Color(screen) && !o.noColor, Width: reports.Width(screen), Verbose: o.verbose, Quiet: o.quiet, Strict: out.Strict,
+		resume := actions.suspend(screen)
+		reports.Console(screen, r, reports.ConsoleOptions{
+			Color: reports.Color(screen) && !o.noColor, Width: reports.Width(screen), Verbose: o.verbose, Quiet: o.quiet, Strict: strict,
 		})
+		resume()
 	}
-	var first error
+	badge := reports.BadgeJSON
+	if strings.EqualFold(filepath.Ext(o.badge), ".svg") {
+		badge = reports.BadgeSVG
+	}
+	first := actions.write(screen, r, strict)
 	for _, f := range []struct {
 		name  string
 		write func(io.Writer) error
 	}{
-		{o.junit, func(w io.Writer) error { return reports.JUnit(w, out.Report, out.Strict) }},
-		{o.json, func(w io.Writer) error { return reports.JSON(w, out.Report) }},
-		{o.html, func(w io.Writer) error { return reports.HTML(w, out.Report, out.Strict) }},
-		{o.transcript, func(w io.Writer) error { return transcript.Write(w, out.Transcript, nil) }},
+		{o.junit, func(w io.Writer) error { return reports.JUnit(w, r, strict) }},
+		{o.json, func(w io.Writer) error { return reports.JSON(w, r) }},
+		{o.html, func(w io.Writer) error { return reports.HTML(w, r, strict) }},
+		{o.markdown, func(w io.Writer) error { return reports.Markdown(w, r, strict) }},
+		{o.sarif, func(w io.Writer) error {
+			return reports.SARIF(w, r, reports.SARIFOptions{File: o.source, Strict: strict})
+		}},
+		{o.badge, func(w io.Writer) error { return badge(w, r, strict) }},
+		{o.transcript, func(w io.Writer) error { return transcript.Write(w, evidence, nil) }},
 	} {
 		if err := writeFile(f.name, f.write); err != nil && first == nil {
 			first = err

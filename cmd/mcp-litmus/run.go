@@ -20,6 +20,7 @@ import (
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
 	"github.com/mcp-litmus/mcp-litmus/suite/trace"
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
+	"github.com/mcp-litmus/mcp-litmus/suite/verdict"
 )
 
 func runCommand() *cobra.Command {
@@ -60,7 +61,7 @@ Exit codes: 0 the server conforms, 1 it does not, 2 wrong usage or files, 3 the 
 // revisionsJudged is "2024-11-05, 2025-11-25".
 func revisionsJudged() string {
 	var names []string
-	for _, r := range script.Covered {
+	for _, r := range script.Revisions {
 		names = append(names, string(r))
 	}
 	return strings.Join(names, ", ")
@@ -122,11 +123,29 @@ func run(ctx context.Context, cmd *cobra.Command, o *runOptions, c *config.Confi
 		o.outputs.silent = !spoke(out.Transcript)
 	}
 	out.Report.Narrowed = len(c.Baseline) > 0 && (cmd.Flags().Changed("select") || cmd.Flags().Changed("revision"))
-	stale := c.Baseline.Apply(out.Report)
-	if err := o.outputs.write(out); err != nil {
+	c.Baseline.Apply(out.Report)
+	if err := o.outputs.write(out.Report, out.Strict, out.Transcript); err != nil {
 		return err
 	}
-	return conclusion(out, stale, ctx.Err() != nil)
+	if err := o.renewBaseline(c, out.Report); err != nil {
+		return err
+	}
+	return conclusion(out.Report, out.Strict, out.Undriven(), ctx.Err() != nil)
+}
+
+// renewBaseline writes the baseline with which the run would have passed.
+func (o *runOptions) renewBaseline(c *config.Config, r *verdict.Report) error {
+	if o.writeBaseline == "" {
+		return nil
+	}
+	b, err := c.Baseline.Renew(r)
+	if err != nil {
+		return exit{exitNotPossible, fmt.Sprintf("the baseline %s was not written: %v", o.writeBaseline, err)}
+	}
+	if err := checkFiles(o.writeBaseline); err != nil {
+		return err
+	}
+	return writeFile(o.writeBaseline, b.Write)
 }
 
 // longestLive is how many bytes of a message are shown while a run goes on; its transcript holds all.
@@ -145,7 +164,7 @@ func spoke(run *transcript.Run) bool {
 
 // suiteOptions turns the settings into options of the suite.
 func suiteOptions(o *runOptions, c *config.Config) ([]suite.Option, error) {
-	opts := append(targetSettings(&o.targetOptions, c), suite.Select(c.Select), suite.Jobs(c.Jobs))
+	opts := append(targetSettings(&o.targetOptions, c), suite.Select(c.Select), suite.Jobs(c.Jobs), suite.Shard(o.shard))
 	revisions := o.revisions
 	if len(revisions) == 0 {
 		for _, r := range c.Revisions {
@@ -221,19 +240,19 @@ func exchangeFolders(names []string) ([]fs.FS, error) {
 	return out, nil
 }
 
-// conclusion is the exit code of a run: nil for a server that conforms.
-func conclusion(out *suite.Outcome, stale []string, interrupted bool) error {
-	judged := out.Report.Judged()
+// conclusion is the exit code of a run: nil for a server that conforms. Undriven: no session was had.
+func conclusion(r *verdict.Report, strict, undriven, interrupted bool) error {
+	judged := r.Judged()
 	switch {
 	case interrupted:
 		return exit{exitNotPossible, "interrupted; the reports hold what was judged until then"}
-	case out.Report.Inapplicable(): // told by the report's last line
+	case r.Inapplicable(): // told by the report's last line
 		return exit{exitNotPossible, ""}
-	case judged == 0 || len(out.Report.Runs) == 0 || out.Undriven():
-		return exit{exitNotPossible, "the run could not be carried out: " + orElse(strings.Join(out.Report.Problems, "; "), "nothing was judged")}
-	case !out.Conforms() || len(stale) > 0:
+	case judged == 0 || len(r.Runs) == 0 || undriven:
+		return exit{exitNotPossible, "the run could not be carried out: " + orElse(strings.Join(r.Problems, "; "), "nothing was judged")}
+	case !r.Conforms(strict) || len(r.Baseline) > 0:
 		return exit{exitBreaks, ""}
-	case len(out.Report.Problems) > 0:
+	case len(r.Problems) > 0 || !r.Complete:
 		return exit{exitNotPossible, ""}
 	}
 	return nil

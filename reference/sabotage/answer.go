@@ -403,6 +403,7 @@ func (a *answer) sendBody(e *effect, messages [][]byte, had bool) {
 		}
 	case len(messages) > 1:
 		header.Set("Content-Type", eventStream)
+		header.Set("X-Accel-Buffering", "no") // as a stream of the server has it
 		body = nil
 		for _, one := range messages {
 			body = append(body, newEvent("message", one)...)

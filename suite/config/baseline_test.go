@@ -1,6 +1,9 @@
 package config
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/onsi/gomega"
@@ -93,4 +96,136 @@ func TestBaselineAndTheOutcome(t *testing.T) {
 	g.Expect(r.Conforms(true)).To(gomega.BeTrue())
 	g.Expect(r.Settled()).To(gomega.BeFalse(), "the error is still there")
 	g.Expect(r.Summary(true)).To(gomega.Equal("conforms (3 known failures; 1 check could not be carried out)"))
+}
+
+func TestFlakyIsApartFromKnown(t *testing.T) {
+	g := gomega.NewWithT(t)
+	r := verdicts()
+	b := Baseline{
+		{Requirement: "tools.call.unknown-tool", Revision: "2025-11-25", Flaky: true, Reason: "now and then"},
+		{Requirement: "base.ping", Flaky: true, Reason: "passes this time"},
+		{Requirement: "tools.call.unknown-tool", Revision: "2024-11-05", Reason: "always"},
+	}
+	g.Expect(b.Apply(r)).To(gomega.BeEmpty(), "a flaky entry that passes is not out of date")
+	g.Expect([]int{r.Known(), r.Flaky()}).To(gomega.Equal([]int{1, 1}))
+	g.Expect(r.Verdicts[1].Flaky).To(gomega.BeTrue())
+	g.Expect(r.Summary(false)).To(gomega.ContainSubstring("(1 known failure; 1 flaky failure; "))
+	g.Expect(Baseline{{Requirement: "base.untested", Flaky: true, Reason: "r"}}.Apply(r)).To(gomega.HaveLen(1), "it must cover something that is judged")
+	g.Expect(Baseline{{Requirement: "base.error", Flaky: true, Reason: "r"}}.Apply(r)).To(gomega.BeEmpty())
+	g.Expect(r.Known()+r.Flaky()).To(gomega.BeZero(), "another baseline takes the place of the first")
+	g.Expect(r.Settled()).To(gomega.BeFalse(), "an error is never hidden")
+}
+
+func TestContradictoryEntries(t *testing.T) {
+	at := func(line int) script.Position { return script.Position{File: "b.yaml", Line: line, Column: 3} }
+	for _, c := range []struct {
+		name   string
+		second Known
+		want   string
+	}{
+		{"the same again", Known{Requirement: "tools.call.unknown-tool"}, "contradicts the one at b.yaml:1:3, which is for the same; remove one of them"},
+		{"flaky and known", Known{Requirement: "tools.*", Flaky: true},
+			"contradicts the one at b.yaml:1:3 for tools.call.unknown-tool: a failure that both cover is known there and flaky here; narrow one of them"},
+		{"one within the other", Known{Requirement: "tools.*"}, ""},
+		{"flaky elsewhere", Known{Requirement: "tools.list.*", Flaky: true}, ""},
+	} {
+		g := gomega.NewWithT(t)
+		c.second.Reason, c.second.Pos = "second", at(2)
+		b := Baseline{{Requirement: "tools.call.unknown-tool", Reason: "first", Pos: at(1)}, c.second}
+		narrowed := verdicts()
+		narrowed.Narrowed = true
+		for _, r := range []*verdict.Report{verdicts(), narrowed} {
+			problems := b.Apply(r)
+			if c.want == "" {
+				g.Expect(problems).To(gomega.BeEmpty(), c.name)
+			} else {
+				g.Expect(problems).To(gomega.ConsistOf("b.yaml:2:3: the baseline entry for "+c.second.String()+" "+c.want), c.name)
+			}
+			g.Expect(r.Baseline).To(gomega.Equal(problems))
+		}
+	}
+}
+
+func TestRenewedBaselinePassesAndHidesNothingElse(t *testing.T) {
+	g := gomega.NewWithT(t)
+	r := verdicts()
+	for i := range r.Verdicts {
+		r.Verdicts[i].Reason = `the "code" is ${HOME} ` + "\x1b\n\u2028: #"
+	}
+	r.Verdicts = append(r.Verdicts, verdict.Verdict{Requirement: "tools.new", Revision: "2025-11-25", Transport: "stdio", Status: verdict.Fail},
+		verdict.Verdict{Requirement: "tools.new", Revision: "2024-11-05", Transport: "stdio", Status: verdict.Pass},
+		verdict.Verdict{Requirement: "tools.new", Revision: "2025-06-18", Transport: "stdio", Status: verdict.Fail})
+	old := Baseline{
+		{Requirement: "tools.list.*", Reason: "stays, with its reason"},
+		{Requirement: "base.ping", Reason: "goes: it passes"},
+		{Requirement: "base.p*", Flaky: true, Reason: "stays: it is flaky"},
+		{Requirement: "gone.*", Reason: "goes: it matches nothing"},
+	}
+	b, err := old.Renew(r)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	var got []string
+	for _, k := range b {
+		got = append(got, k.String())
+	}
+	g.Expect(got).To(gomega.Equal([]string{
+		"tools.list.*", "base.p*",
+		"tools.call.unknown-tool at 2024-11-05", "tools.call.unknown-tool at 2025-11-25 over stdio", // it passes over streamable-http
+		"tools.new at 2025-11-25", "tools.new at 2025-06-18",
+	}))
+	g.Expect(b[0].Reason).To(gomega.Equal("stays, with its reason"))
+
+	file := filepath.Join(t.TempDir(), "baseline.yaml")
+	var text bytes.Buffer
+	g.Expect(b.Write(&text)).To(gomega.Succeed())
+	g.Expect(os.WriteFile(file, text.Bytes(), 0o644)).To(gomega.Succeed())
+	again, err := LoadBaseline(file)
+	g.Expect(err).NotTo(gomega.HaveOccurred(), text.String())
+	g.Expect(again).To(gomega.HaveLen(len(b)))
+	for i := range again {
+		again[i].Pos = b[i].Pos
+	}
+	g.Expect(again).To(gomega.Equal(b), "what is written is what is read")
+	g.Expect(again.Apply(r)).To(gomega.BeEmpty())
+	g.Expect(r.Conforms(true)).To(gomega.BeTrue())
+	g.Expect(r.Settled()).To(gomega.BeFalse(), "the error is still there")
+	twice, err := again.Renew(r)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(twice).To(gomega.Equal(again), "nothing is left to write")
+
+	narrowed := verdicts()
+	narrowed.Narrowed = true
+	b, err = old.Renew(narrowed)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(b[:3]).To(gomega.Equal(old[:3]), "a narrowed run cannot tell what is out of date")
+
+	for _, bad := range []*verdict.Report{{}, {Complete: true}, {Complete: true, Problems: []string{"p"}, Verdicts: r.Verdicts}, {Verdicts: r.Verdicts}} {
+		_, err := old.Renew(bad)
+		g.Expect(err).To(gomega.HaveOccurred())
+	}
+}
+
+func TestBaselineInAFileOfItsOwn(t *testing.T) {
+	g := gomega.NewWithT(t)
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		g.Expect(os.WriteFile(path, []byte(text), 0o644)).To(gomega.Succeed())
+		return path
+	}
+	write("known.yaml", "baseline:\n  - {requirement: tools.*, flaky: true, reason: r}\n")
+	c, err := Load(write("litmus.yaml", "baseline: known.yaml\n"))
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(c.Baseline).To(gomega.HaveLen(1))
+	g.Expect(c.Baseline[0].Flaky).To(gomega.BeTrue())
+	g.Expect(c.Baseline[0].Pos.File).To(gomega.Equal(filepath.Join(dir, "known.yaml")))
+	for text, want := range map[string]string{
+		"baseline: other.yaml\n":                                    "bad.yaml:1:11: baseline is a list",
+		"- {requirement: a, reason: b}\n":                           "bad.yaml:1:1: a baseline file is a mapping",
+		"baseline: []\nstrict: true\n":                              `a baseline file has no key "strict"`,
+		"baseline: [{requirement: a, flaky: perhaps, reason: r}]\n": `entry 1 of baseline: flaky is true or false, not "perhaps"`,
+		"": "the file is empty",
+	} {
+		_, err := LoadBaseline(write("bad.yaml", text))
+		g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring(want)), text)
+	}
 }

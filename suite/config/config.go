@@ -82,7 +82,24 @@ type Reports struct {
 	JUnit      string
 	JSON       string
 	HTML       string
+	Markdown   string
+	SARIF      string
+	Badge      string // an image when it ends in .svg, the JSON of a shields.io endpoint when in .json
 	Transcript string
+}
+
+// Source is the file that findings about the server can be shown at: the first part of its command that is a file in or below the folder
+// in which the suite runs, else the litmus.yaml there, else "". Relative, with slashes.
+func (c *Config) Source() string {
+	for _, name := range append(slices.Clone(c.Target.Command), c.Path) {
+		if !filepath.IsLocal(name) {
+			continue
+		}
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+			return filepath.ToSlash(filepath.Clean(name))
+		}
+	}
+	return ""
 }
 
 // Find is the path of litmus.yaml (or litmus.yml) in dir, if there is one.
@@ -140,6 +157,9 @@ func (c *Config) read(r *reader, root *value) {
 				field{"junit", func(v *value) { c.Reports.JUnit = r.path(v, "reports: junit") }},
 				field{"json", func(v *value) { c.Reports.JSON = r.path(v, "reports: json") }},
 				field{"html", func(v *value) { c.Reports.HTML = r.path(v, "reports: html") }},
+				field{"markdown", func(v *value) { c.Reports.Markdown = r.path(v, "reports: markdown") }},
+				field{"sarif", func(v *value) { c.Reports.SARIF = r.path(v, "reports: sarif") }},
+				field{"badge", func(v *value) { c.Reports.Badge = r.path(v, "reports: badge") }},
 				field{"transcript", func(v *value) { c.Reports.Transcript = r.path(v, "reports: transcript") }})
 		}},
 		field{"exchanges", func(v *value) {

@@ -103,7 +103,7 @@ func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"targt: {}", `litmus.yaml:1:1: litmus.yaml has no key "targt"; did you mean "target"?`},
 		{"target:\n  url: x\n  comand: [a]", `litmus.yaml:3:3: target has no key "comand"; did you mean "command"?`},
-		{"reports: {pdf: x}", `1:11: reports has no key "pdf"; there are junit, json, html, transcript`},
+		{"reports: {pdf: x}", `1:11: reports has no key "pdf"; there are junit, json, html, markdown, sarif, badge, transcript`},
 		{"target: {command: node server.js}", `1:19: target: command is a list, as in [node, server.js]`},
 		{"target: {command: []}", "1:19: target: command names no program"},
 		{"target: {url: 127.0.0.1:3000}", "1:15: target: url is not a whole http or https URL"},
@@ -134,7 +134,7 @@ func TestMistakes(t *testing.T) {
 		{"baseline: [{requirement: 'a[', reason: b}]", `1:26: entry 1 of baseline: the glob "a[" cannot be read`},
 		{"baseline: [{requirement: a, reason: b, transport: http}]", `entry 1 of baseline: transport cannot be "http"; there are stdio`},
 		{"baseline: [{requirement: a, reason: b, revision: 2025}]", `there is no revision "2025"`},
-		{"baseline: tools.*", "1:11: baseline is a list of entries"},
+		{"baseline: tools.*", "1:11: the baseline cannot be read: "},
 		{"target: {env: {A: '${NOT_SET}'}}", "1:19: the environment variable NOT_SET is not set; set it, or give a default: ${NOT_SET:-default}"},
 		{"select: '${NOT SET}'", `1:9: "${NOT SET}" is no reference to the environment`},
 		{"select: '${'", `1:9: "${" is no reference to the environment`},

@@ -31,9 +31,13 @@ func SpecificationURL(q *script.Requirement, r script.Revision) string {
 
 // Run judges a whole transcript: verdicts by revision and transport, oldest revision first, in the catalogue's
 // order. What was planned and selected but not played is an error verdict. An error comes back for a selection
-// that cannot be read.
+// or a shard that cannot be read.
 func Run(lib *script.Library, run *transcript.Run) ([]verdict.Verdict, error) {
 	wanted, err := plan.Select(run.Header.Options.Select)
+	if err != nil {
+		return nil, err
+	}
+	ours, err := plan.Shard(lib, run.Header.Options.Shard)
 	if err != nil {
 		return nil, err
 	}
@@ -41,14 +45,14 @@ func Run(lib *script.Library, run *transcript.Run) ([]verdict.Verdict, error) {
 	verdicts := make([][]verdict.Verdict, len(pairs))
 	var judging sync.WaitGroup
 	for i, pair := range pairs {
-		judging.Go(func() { verdicts[i] = judgePair(lib, run, pair, wanted) })
+		judging.Go(func() { verdicts[i] = judgePair(lib, run, pair, wanted, ours) })
 	}
 	judging.Wait()
 	return slices.Concat(verdicts...), nil
 }
 
 // judgePair judges what was played at one revision over one transport.
-func judgePair(lib *script.Library, run *transcript.Run, pair Pair, wanted plan.Selection) []verdict.Verdict {
+func judgePair(lib *script.Library, run *transcript.Run, pair Pair, wanted plan.Selection, ours func(*script.Exchange) bool) []verdict.Verdict {
 	j := &judge{lib: lib, run: run, pair: pair, sessions: map[int]*transcript.Session{}, unwanted: map[*script.Requirement]bool{}}
 	for _, q := range lib.Requirements {
 		if q.InForce(pair.Revision) && !wanted(plan.Labels(q, pair.Revision, pair.Transport)) {
@@ -61,6 +65,9 @@ func judgePair(lib *script.Library, run *transcript.Run, pair Pair, wanted plan.
 	j.context = j.survey()
 	var out []verdict.Verdict
 	for _, item := range plan.Plan(lib, j.context) {
+		if !ours(item.Exchange) {
+			continue
+		}
 		out = append(out, j.item(item)...)
 	}
 	return out

@@ -91,16 +91,16 @@ func (r *Reader) step(st *script.Step, events []transcript.Event, gone *transcri
 	case script.Pages:
 		pages(doc, sent, received)
 	case script.Parallel:
-		replies, to := make([]any, 0, len(sent)), repliesByID(received)
-		for _, m := range sent {
-			if id, ok := m.ID(); ok && m.Kind == wire.KindRequest {
-				replies = append(replies, valueOf(to[wire.IDKey(id)]))
-			}
-		}
-		doc["replies"] = replies
+		doc["replies"] = repliesTo(sent, received)
 	case script.Raw:
 		reply(doc, sent, rawReply(sent, received), received)
 	case script.Listen:
+	case script.Request:
+		if st.Poll != nil && len(sent) > 0 { // what came last counts
+			doc["replies"] = repliesTo(sent, received)
+			sent = sent[len(sent)-1:]
+		}
+		reply(doc, sent, ownReply(sent, received), received)
 	default:
 		reply(doc, sent, ownReply(sent, received), received)
 	}
@@ -214,6 +214,17 @@ func repliesByID(received []message) map[string]*message {
 		}
 	}
 	return out
+}
+
+// repliesTo are the replies to the requests among sent, in their order; nil where none came.
+func repliesTo(sent, received []message) []any {
+	replies, to := make([]any, 0, len(sent)), repliesByID(received)
+	for _, m := range sent {
+		if id, ok := m.ID(); ok && m.Kind == wire.KindRequest {
+			replies = append(replies, valueOf(to[wire.IDKey(id)]))
+		}
+	}
+	return replies
 }
 
 func valueOf(m *message) any {

@@ -25,3 +25,20 @@ func TestAnAutomaticAnswerIsNotWhatAStepSent(t *testing.T) {
 		g.Expect(doc["result"]).NotTo(gomega.BeNil())
 	}
 }
+
+// Of a request that was asked again and again the last reply counts, and all are there.
+func TestAPolledRequestIsWhatItsLastReplySays(t *testing.T) {
+	g := gomega.NewWithT(t)
+	st := &script.Step{Verb: script.Request, Poll: &script.Expr{}}
+	events := []transcript.Event{
+		sent(1, `{"jsonrpc":"2.0","id":7,"method":"tasks/get"}`), received(1, `{"jsonrpc":"2.0","id":7,"result":{"status":"working"}}`),
+		sent(1, `{"jsonrpc":"2.0","id":8,"method":"tasks/get"}`), received(1, `{"jsonrpc":"2.0","id":8,"result":{"status":"completed"}}`),
+	}
+	doc := observe.Step(st, events, nil)
+	g.Expect(doc["result"]).To(gomega.HaveKeyWithValue("status", "completed"))
+	g.Expect(doc["replies"]).To(gomega.HaveLen(2))
+
+	doc = observe.Step(st, append(events, sent(1, `{"jsonrpc":"2.0","id":9,"method":"tasks/get"}`)), nil)
+	g.Expect(doc).NotTo(gomega.HaveKey("result")) // an answer is owed
+	g.Expect(doc["replies"]).To(gomega.HaveLen(3))
+}

@@ -15,8 +15,17 @@ type Coverage struct {
 	Advice     []*script.Requirement // good practice, judged or not
 }
 
-// Covers draws the coverage of a revision from the catalogue alone: no server is asked.
+// Covers draws the coverage of a revision from the catalogue alone: no server is asked. What extensions state is left out.
 func Covers(lib *script.Library, r script.Revision) Coverage {
+	return covers(lib, r, func(q *script.Requirement) bool { return q.Extension == "" })
+}
+
+// CoversExtensions is what Covers is, of what extensions state.
+func CoversExtensions(lib *script.Library, r script.Revision) Coverage {
+	return covers(lib, r, func(q *script.Requirement) bool { return q.Extension != "" })
+}
+
+func covers(lib *script.Library, r script.Revision, about func(*script.Requirement) bool) Coverage {
 	judged := map[*script.Requirement]bool{}
 	for _, over := range wire.Transports {
 		for _, ex := range lib.Exchanges {
@@ -31,7 +40,7 @@ func Covers(lib *script.Library, r script.Revision) Coverage {
 	c := Coverage{Revision: r}
 	for _, q := range lib.Requirements {
 		switch {
-		case !q.InForce(r):
+		case !q.InForce(r) || !about(q):
 		case q.LevelAt(r) == script.Advice:
 			c.Advice = append(c.Advice, q)
 		case q.Untestable != "":

@@ -18,7 +18,7 @@ func TestTheCatalogueIsTested(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range script.Covered {
+	for _, r := range script.Revisions {
 		c := Covers(lib, r)
 		if c.All() < 100 {
 			t.Errorf("%s: only %d requirements are in force", r, c.All())
@@ -46,6 +46,7 @@ func TestCoverageFollowsTheRevision(t *testing.T) {
 - {id: a.ended, level: MUST, since: 2024-11-05, until: 2025-03-26, text: x, spec: "basic#x"}
 - {id: a.unseen, level: SHOULD, since: 2024-11-05, text: x, spec: "basic#x"}
 - {id: a.hidden, level: MUST, since: 2025-06-18, text: x, spec: "basic#x", untestable: nobody sees it}
+- {id: a.beside, level: MUST, since: 2025-11-25, text: x, spec: "/seps/x#x", extension: io.example/x}
 - {id: a.firmer, level: {2024-11-05: advice, 2025-06-18: SHOULD}, since: 2024-11-05, text: x, spec: "basic#x"}
 `)},
 		"exchanges/a.yaml": {Data: []byte(`
@@ -61,5 +62,7 @@ func TestCoverageFollowsTheRevision(t *testing.T) {
 	g.Expect(ids(now.Tested)).To(gomega.Equal("a.tested, a.firmer"))
 	g.Expect(ids(now.Untested)).To(gomega.Equal("a.unseen"))
 	g.Expect(ids(now.Untestable)).To(gomega.Equal("a.hidden"))
+	g.Expect(CoversExtensions(lib, script.R20241105).All()).To(gomega.BeZero())
+	g.Expect(ids(CoversExtensions(lib, script.R20251125).Untested)).To(gomega.Equal("a.beside"))
 	g.Expect(Coverage{}.Share()).To(gomega.BeZero())
 }

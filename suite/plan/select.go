@@ -126,7 +126,7 @@ func AllLabels(lib *script.Library) []string {
 	for _, over := range []string{"stdio", "streamable-http", "http+sse"} {
 		all[over] = true
 	}
-	for _, r := range script.Covered {
+	for _, r := range script.Revisions {
 		all[string(r)] = true
 	}
 	for _, q := range lib.Requirements {

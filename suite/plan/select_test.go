@@ -59,7 +59,7 @@ func TestNothing(t *testing.T) {
 	nothing := func(filter, transport string) error {
 		f, err := Select(filter)
 		g.Expect(err).NotTo(gomega.HaveOccurred())
-		return Nothing(lib, filter, script.Covered, transport, f)
+		return Nothing(lib, filter, script.Revisions, transport, f)
 	}
 	g.Expect(nothing("server/tools", "stdio")).To(gomega.Succeed())
 	g.Expect(nothing("", "")).To(gomega.Succeed())

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/mcp-litmus/mcp-litmus/suite/sample"
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
 	"github.com/mcp-litmus/mcp-litmus/suite/wire"
@@ -102,7 +103,7 @@ func mayBeCalled(lib *script.Library, server map[string]any, opts transcript.Opt
 		if opts.CallTools != "all" && !readOnly(tool) {
 			continue
 		}
-		if args, err := Sample(tool["inputSchema"]); err == nil {
+		if args, err := sample.Object(tool["inputSchema"]); err == nil {
 			out = append(out, call(tool, args))
 		}
 	}

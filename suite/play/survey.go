@@ -146,10 +146,10 @@ const shortestProbe = 5 * time.Second
 // revisions are those asked for, or all covered.
 func (p *player) revisions() []script.Revision {
 	if len(p.cfg.Options.Revisions) == 0 {
-		return script.Covered
+		return script.Revisions
 	}
 	var out []script.Revision
-	for _, r := range script.Covered {
+	for _, r := range script.Revisions {
 		if slices.Contains(p.cfg.Options.Revisions, string(r)) {
 			out = append(out, r)
 		}

@@ -19,6 +19,9 @@ const mostPages = 1000
 func (a *actor) do(ctx context.Context, st *script.Step, s *opened) error {
 	switch st.Verb {
 	case script.Request:
+		if st.Poll != nil {
+			return a.poll(ctx, st, s)
+		}
 		return a.request(ctx, st, s)
 	case script.Notify:
 		data, err := a.notification(st)
@@ -91,8 +94,8 @@ func (a *actor) drop(ctx context.Context, st *script.Step, s *opened) error {
 
 // send adds the step's own headers and hands over.
 func (a *actor) send(st *script.Step, s *opened, out transport.Outgoing) (int, error) {
-	if st.HTTP != nil && len(st.HTTP.Headers) > 0 {
-		h, err := a.headers(st.HTTP.Headers)
+	if st.HTTP != nil {
+		h, err := a.headers(st.HTTP)
 		if err != nil {
 			return 0, err
 		}
@@ -102,13 +105,29 @@ func (a *actor) send(st *script.Step, s *opened, out transport.Outgoing) (int, e
 	return s.Send(a.ctx, out)
 }
 
-func (a *actor) headers(values map[string]script.Value) (map[string][]string, error) {
-	out := map[string][]string{}
-	for name, value := range values {
+// headers are what the step says of headers; one without values is to be left out.
+func (a *actor) headers(h *script.HTTPRequest) (map[string][]string, error) {
+	values := make(map[string]any, len(h.Headers))
+	for name, value := range h.Headers {
 		v, err := value.Render(a.vars)
 		if err != nil {
 			return nil, fmt.Errorf("header %s: %w", name, err)
 		}
+		values[name] = v
+	}
+	if !h.HeaderMap.IsZero() {
+		v, err := h.HeaderMap.Render(a.vars)
+		if err != nil {
+			return nil, fmt.Errorf("headers: %w", err)
+		}
+		computed, ok := v.(map[string]any)
+		if !ok {
+			return nil, fmt.Errorf("headers: %s gives no map", h.HeaderMap.Source())
+		}
+		values = computed
+	}
+	out := make(map[string][]string, len(values))
+	for name, v := range values {
 		switch v := v.(type) {
 		case nil:
 			out[name] = nil

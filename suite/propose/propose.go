@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcp-litmus/mcp-litmus/suite/observe"
 	"github.com/mcp-litmus/mcp-litmus/suite/plan"
+	"github.com/mcp-litmus/mcp-litmus/suite/sample"
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
 )
@@ -64,7 +65,7 @@ func (p *Proposal) LeftAlone() []Left {
 			continue
 		}
 		left := Left{Name: name}
-		arguments, err := plan.Sample(tool["inputSchema"])
+		arguments, err := sample.Object(tool["inputSchema"])
 		annotations, _ := tool["annotations"].(map[string]any)
 		switch {
 		case annotations["destructiveHint"] == true && annotations["readOnlyHint"] != true:
@@ -197,6 +198,8 @@ func (p *Proposal) roleSection(f *file) {
 	for _, def := range p.Library.Roles {
 		switch r := roles[def.Name]; {
 		case r == nil:
+		case p.differs(def.Name):
+			f.line(oneLine("  # " + def.Name + ": " + player(r) + "   # is found by each run; at other revisions another plays it"))
 		case saidInFull(r):
 			f.line("  " + def.Name + ": " + player(r))
 		default:
@@ -232,6 +235,22 @@ func (p *Proposal) roleSection(f *file) {
 		f.line("")
 		f.comment("  ", "Of no use here, since the server does not declare what they are about: "+strings.Join(names, ", ")+".")
 	}
+}
+
+// differs says whether the role is not played by the same at every revision.
+func (p *Proposal) differs(role string) bool {
+	var first map[string]any
+	for _, c := range p.Contexts {
+		r, ok := c.Roles[role].(map[string]any)
+		switch {
+		case !ok:
+		case first == nil:
+			first = r
+		case first["name"] != r["name"] || first["uri"] != r["uri"]:
+			return true
+		}
+	}
+	return false
 }
 
 // saidInFull says whether litmus.yaml can say all that the survey knows of who plays a role.

@@ -49,7 +49,7 @@ func TestWhatIsProposedForTheReferenceServer(t *testing.T) {
 	t.Setenv("API_KEY", "from the environment")
 	seen, err := suite.Survey(t.Context(), suite.Pipe(reference.New().ServeStdio))
 	g.Expect(err).NotTo(gomega.HaveOccurred())
-	g.Expect(len(seen.Contexts)).To(gomega.Equal(len(script.Covered)))
+	g.Expect(len(seen.Contexts)).To(gomega.Equal(len(script.Revisions)))
 	text, c := written(t, propose.Proposal{
 		Target: propose.Target{
 			Command: []string{"node", "server.js", "${not} a reference", "yes"},

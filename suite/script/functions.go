@@ -17,6 +17,7 @@ import (
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 
+	"github.com/mcp-litmus/mcp-litmus/suite/sample"
 	"github.com/mcp-litmus/mcp-litmus/suite/schema"
 )
 
@@ -35,14 +36,17 @@ var plainFunctions = map[string]struct {
 	"isURI":          {cel.BoolType, ofText(isURI)},
 	"isURITemplate":  {cel.BoolType, ofText(isURITemplate)},
 	"isBase64":       {cel.BoolType, ofText(isBase64)},
+	"base64":         {cel.StringType, base64Of},
 	"isTimestamp":    {cel.BoolType, ofText(isTimestamp)},
 	"isVisibleASCII": {cel.BoolType, ofText(isVisibleASCII)},
 	"isMetaKey":      {cel.BoolType, ofText(isMetaKey)},
 	"range":          {cel.ListType(cel.IntType), rangeOf},
 	"json":           {cel.DynType, parseJSON},
+	"sample":         {cel.DynType, sampleOf},
 	"keys":           {cel.ListType(cel.StringType), keysOf},
 	"values":         {cel.ListType(cel.DynType), valuesOf},
 	"challenges":     {cel.ListType(cel.DynType), challengesOf},
+	"mirrored":       {cel.ListType(cel.DynType), headerAnnotations},
 	"uri":            {cel.MapType(cel.StringType, cel.DynType), partsOfURI},
 }
 
@@ -310,6 +314,14 @@ func numbers(v any) any {
 		}
 	}
 	return v
+}
+
+func sampleOf(v any) (any, error) {
+	o, err := sample.Object(v)
+	if err != nil {
+		return nil, fmt.Errorf("no sample can be made: %w", err)
+	}
+	return o, nil
 }
 
 func keysOf(v any) (any, error) {

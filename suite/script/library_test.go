@@ -152,12 +152,17 @@ func TestTheSurveyFillsRoles(t *testing.T) {
 			call("typed", map[string]any{"type": "object", "required": []any{"a"}, "properties": map[string]any{"a": map[string]any{"type": "string"}}}, nil),
 			call("free", map[string]any{"type": "object"}, nil),
 			call("structured", map[string]any{"type": "object", "required": []any{"x"}}, map[string]any{"outputSchema": map[string]any{"type": "object"}}),
+			map[string]any{"name": "mirrored", "arguments": map[string]any{"a": "given"}, "tool": map[string]any{"name": "mirrored", "inputSchema": map[string]any{
+				"properties": map[string]any{"a": map[string]any{"type": "string"}, "b": map[string]any{}, "e": true,
+					"n": map[string]any{"type": "integer", "x-mcp-header": "N"}, "c": map[string]any{"enum": []any{"x"}, "type": "string", "x-mcp-header": "C"}}}}},
+			call("composed", map[string]any{"type": "object", "properties": map[string]any{"b": true}, "anyOf": []any{map[string]any{"required": []any{"b"}}}}, nil),
 		},
 		"taskable": []any{
 			call("sometimes", map[string]any{"type": "object"}, map[string]any{"execution": map[string]any{"taskSupport": "optional"}}),
 			call("always", map[string]any{"type": "object"}, map[string]any{"execution": map[string]any{"taskSupport": "required"}}),
 		},
 		"server": map[string]any{
+			"serverInfo": map[string]any{"name": "mcp-litmus-reference"},
 			"resources": []any{
 				map[string]any{"uri": "a:bin", "mimeType": "image/png"}, map[string]any{"uri": "a:text", "mimeType": "text/plain"},
 			},
@@ -169,9 +174,10 @@ func TestTheSurveyFillsRoles(t *testing.T) {
 		},
 	}
 	want := map[string]string{
-		"typed-tool": "typed", "argument-free-tool": "free", "structured-tool": "structured", "text-resource": "a:text",
+		"typed-tool": "typed", "argument-free-tool": "free", "structured-tool": "structured", "composed-tool": "composed", "text-resource": "a:text",
 		"binary-resource": "a:bin", "any-resource": "a:bin", "plain-prompt": "without", "argument-prompt": "with",
-		"template-resource": "test://template/123/data", "task-tool": "sometimes", "task-only-tool": "always",
+		"template-resource": "test://template/123/data", "task-tool": "sometimes", "task-only-tool": "always", "header-tool": "mirrored",
+		"asking-resource": "test://input-required",
 	}
 	for _, d := range l.Roles {
 		if d.Survey == nil {
@@ -183,6 +189,9 @@ func TestTheSurveyFillsRoles(t *testing.T) {
 			t.Errorf("%s: got %v (%v), want %s", d.Name, v, err, want[d.Name])
 		}
 		if d.Name == "argument-prompt" && jsonCut(role["arguments"], 100) != `{"city":"litmus"}` {
+			t.Errorf("%s: got the arguments %v", d.Name, role["arguments"])
+		}
+		if d.Name == "header-tool" && jsonCut(role["arguments"], 100) != `{"a":"given","c":"x","n":7}` {
 			t.Errorf("%s: got the arguments %v", d.Name, role["arguments"])
 		}
 		if v, err := d.Survey.Value(map[string]any{"callable": []any{}, "taskable": []any{}, "server": map[string]any{"resources": []any{}, "prompts": []any{}}}); err == nil && v != nil {

@@ -22,9 +22,6 @@ const (
 // Revisions are all published revisions, oldest first.
 var Revisions = []Revision{R20241105, R20250326, R20250618, R20251125, R20260728}
 
-// Covered are the revisions that the catalogue covers and a run can drive, oldest first.
-var Covered = []Revision{R20241105, R20250326, R20250618, R20251125}
-
 // Modern says whether the revision is of the stateless era, without a handshake.
 func (r Revision) Modern() bool { return r >= R20260728 }
 

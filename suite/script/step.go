@@ -21,7 +21,7 @@ type stepReader struct {
 
 // verbs with the keys that each may have beside those that every step may have.
 var verbs = map[Verb][]string{
-	Request:  {"params", "meta", "id", "headers", "until", "malformed"},
+	Request:  {"params", "meta", "id", "headers", "until", "poll", "malformed"},
 	Notify:   {"params", "headers", "malformed"},
 	Raw:      {"ids", "headers", "malformed"},
 	HTTP:     {"headers", "until", "malformed"},
@@ -193,6 +193,17 @@ func (s *stepReader) step(n *node) *Step {
 	case st.Until == "sent" && s.shared: // a reply that nobody waits for may come during another exchange
 		s.add(until.pos, "until: sent may leave a request unanswered in a session that others use; add session: own to the exchange")
 	}
+	if p := n.get("poll"); p != nil {
+		st.Poll = s.condition(p, "poll", s.checkScope(st))
+		switch {
+		case st.Poll != nil && st.Poll.constant():
+			s.add(p.pos, "this is the same for every reply; look at the reply, such as result.status")
+		case st.Until == "sent" || st.Until == "event":
+			s.add(p.pos, "poll: waits for each reply, and does not go with until: %s", st.Until)
+		case n.get("id") != nil:
+			s.add(p.pos, "poll: asks several times, each time with another id; leave out id:")
+		}
+	}
 	if in := n.get("in"); in != nil {
 		st.In = s.text(in, in.pos, "in", true)
 		if st.In != "" && !s.sessions[st.In] {
@@ -209,7 +220,9 @@ func (s *stepReader) step(n *node) *Step {
 	if id := n.get("id"); id != nil {
 		st.ID = template(id, sc, s.mistakes)
 	}
-	if h := s.values(n.get("headers"), "headers", sc); h != nil {
+	if h := n.get("headers"); st.Verb == Request && h != nil && h.kind == scalarNode && !h.isNull() {
+		st.HTTP = &HTTPRequest{HeaderMap: template(h, sc, s.mistakes)}
+	} else if h := s.values(h, "headers", sc); h != nil {
 		st.HTTP = &HTTPRequest{Headers: h}
 	}
 	if verb != Each {

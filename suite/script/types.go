@@ -131,6 +131,7 @@ type Step struct {
 	As          string           // the name under which later steps and checks see this step's observation
 	When        *Expr            // false: the step is left out
 	Until       string           // "reply" (default), "end": wait until the HTTP answer is over, "event": drop the connection after its first event, or "sent": do not wait
+	Poll        *Expr            // request: asked again, each time under another id, until this holds of what the step observed by then
 	TimeoutMS   int              // 0: the run's
 	Malformed   bool             // this step breaks the protocol on purpose: our own messages are not checked
 	Checks      []*Check
@@ -139,11 +140,12 @@ type Step struct {
 
 // HTTPRequest is what an http step sends. A header whose value is null is left out.
 type HTTPRequest struct {
-	Method  Value
-	Path    Value
-	Headers map[string]Value
-	Body    Value
-	Host    Value
+	Method    Value
+	Path      Value
+	Headers   map[string]Value
+	HeaderMap Value // instead of Headers, where the names are computed, too: comes out as a map
+	Body      Value
+	Host      Value
 }
 
 // Check ties a requirement to what must hold.

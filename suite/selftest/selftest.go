@@ -191,7 +191,7 @@ func wrong(cells []Cell) bool {
 
 // inForce says whether something that the fault breaks is in force at a covered revision at which the fault applies.
 func inForce(cfg Config, f *sabotage.Fault) bool {
-	for _, r := range script.Covered {
+	for _, r := range script.Revisions {
 		for _, id := range f.Breaks {
 			if f.AppliesTo("", string(r)) && cfg.Library.Requirement(id).InForce(r) {
 				return true
@@ -257,7 +257,7 @@ const audience = "https://reference.litmus.example"
 // fault that says it breaks nothing is a peculiarity that must not alarm anybody: it is expected to at every revision.
 func expectations(cfg Config, f *sabotage.Fault, transport string) map[script.Revision][]string {
 	out := map[script.Revision][]string{}
-	for _, r := range script.Covered {
+	for _, r := range script.Revisions {
 		if f != nil && (!f.AppliesTo(edge(transport), string(r)) || transport == Protected && len(f.Breaks) == 0) {
 			continue
 		}
@@ -324,7 +324,7 @@ func target(cfg Config, f *sabotage.Fault, name string) suite.Target {
 func try(ctx context.Context, cfg Config, f *sabotage.Fault, name string, whole bool) []Cell {
 	want := expectations(cfg, f, name)
 	var all, part []string
-	asked := slices.DeleteFunc(slices.Clone(script.Covered), func(r script.Revision) bool { _, ok := want[r]; return !ok })
+	asked := slices.DeleteFunc(slices.Clone(script.Revisions), func(r script.Revision) bool { _, ok := want[r]; return !ok })
 	for i, r := range slices.Backward(asked) {
 		newest := i == len(asked)-1 || asked[i+1].Era() != r.Era()
 		if f != nil && !cfg.Full && i > 0 && !newest {
@@ -456,7 +456,7 @@ func unkilled(cfg Config, cells []Cell) []string {
 	}
 	var out []string
 	for _, t := range cfg.Transports {
-		for _, r := range script.Covered {
+		for _, r := range script.Revisions {
 			for _, id := range judged(cfg.Library, r, t) {
 				if !killed[id] && !slices.Contains(out, id) {
 					out = append(out, id)

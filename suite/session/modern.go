@@ -129,6 +129,8 @@ func (s *Session) mirrored(out transport.Outgoing) transport.Outgoing {
 		add("Mcp-Name", member(params, "name"))
 	case "resources/read":
 		add("Mcp-Name", member(params, "uri"))
+	case "tasks/get", "tasks/update", "tasks/cancel": // SEP-2663, "Streamable HTTP: Routing Headers"
+		add("Mcp-Name", member(params, "taskId"))
 	}
 	if m.Method() == "tools/call" {
 		s.mu.Lock()

@@ -85,16 +85,16 @@ type walk struct {
 func (w *walk) open() error {
 	revision := w.cfg.Revision
 	if revision == "" {
-		revision = script.Covered[len(script.Covered)-1]
+		revision = script.Revisions[len(script.Revisions)-1]
 	}
 	err := w.begin(revision)
 	if err != nil && w.cfg.Revision == "" && revision.Modern() && w.ctx.Err() == nil {
-		i := slices.IndexFunc(script.Covered, script.Revision.Modern)
+		i := slices.IndexFunc(script.Revisions, script.Revision.Modern)
 		if i == 0 {
 			return err
 		}
 		w.say("That is no answer of a server without a handshake, so the client falls back to the older way, in a new conversation.")
-		err = w.begin(script.Covered[i-1])
+		err = w.begin(script.Revisions[i-1])
 	}
 	return err
 }
@@ -114,6 +114,11 @@ func (w *walk) begin(revision script.Revision) error {
 	return nil
 }
 
+// probe is how long a server may be silent to server/discover, where nobody said that it knows it, before it is taken for one
+// with a handshake.
+// Source: 2026-07-28, stdio, "Backward Compatibility".
+const probe = 10 * time.Second
+
 // attempt opens a session. refused says that the server answered over HTTP as one does that does not speak it here.
 func (w *walk) attempt(revision script.Revision) (refused bool, err error) {
 	w.revision, w.asked = revision, map[string]string{}
@@ -122,7 +127,11 @@ func (w *walk) attempt(revision script.Revision) (refused bool, err error) {
 	} else {
 		w.title("Handshake: the revision and what each side can do")
 	}
-	s, err := session.Open(w.ctx, w.cfg.Target, session.Options{Revision: string(revision), Timeout: w.cfg.Opening})
+	opening := w.cfg.Opening
+	if w.cfg.Revision == "" && revision.Modern() {
+		opening = min(opening, probe)
+	}
+	s, err := session.Open(w.ctx, w.cfg.Target, session.Options{Revision: string(revision), Timeout: opening})
 	if err != nil {
 		return false, err
 	}

@@ -14,11 +14,27 @@ func (r *Report) Count() map[Status]int {
 	return n
 }
 
-// Known is the number of failures and warnings that the baseline expects.
-func (r *Report) Known() int {
+// CountOf is Count for the requirements of the core alone, or for those of extensions alone.
+func (r *Report) CountOf(extensions bool) map[Status]int {
+	n := map[Status]int{}
+	for _, v := range r.Verdicts {
+		if (v.Extension != "") == extensions {
+			n[v.Status]++
+		}
+	}
+	return n
+}
+
+// Known is the number of failures and warnings that the baseline expects, those that it calls flaky apart: see Flaky.
+func (r *Report) Known() int { return r.expected(false) }
+
+// Flaky is the number of failures and warnings that the baseline calls flaky.
+func (r *Report) Flaky() int { return r.expected(true) }
+
+func (r *Report) expected(flaky bool) int {
 	n := 0
 	for _, v := range r.Verdicts {
-		if v.Known != "" {
+		if v.Known != "" && v.Flaky == flaky {
 			n++
 		}
 	}
@@ -108,6 +124,9 @@ func (r *Report) qualifiers() []string {
 	var q []string
 	if n := r.Known(); n > 0 {
 		q = append(q, count(n, "known failure", "known failures"))
+	}
+	if n := r.Flaky(); n > 0 {
+		q = append(q, count(n, "flaky failure", "flaky failures"))
 	}
 	if n := r.BrokenBeside(); n > 0 {
 		q = append(q, count(n, "requirement of an extension broken, not counted", "requirements of extensions broken, not counted"))

@@ -33,6 +33,7 @@ type Verdict struct {
 	Evidence    *Evidence     `json:"evidence,omitempty"`  // for fail, warn, note and error
 	Extension   string        `json:"extension,omitempty"` // the extension that states the requirement: then it does not count
 	Known       string        `json:"known,omitempty"`     // for fail and warn: why the baseline expects it; then it does not count
+	Flaky       bool          `json:"flaky,omitempty"`     // with Known: the baseline says that it fails now and then
 	Duration    time.Duration `json:"duration"`            // that the exchange took; seconds in JSON
 }
 
@@ -83,6 +84,7 @@ type Report struct {
 	Started   time.Time     `json:"started"`
 	Select    string        `json:"select,omitempty"`   // what the run was narrowed to; empty: everything that applies
 	Narrowed  bool          `json:"narrowed,omitempty"` // less was asked for than litmus.yaml asks: the baseline cannot be out of date
+	Shard     string        `json:"shard,omitempty"`    // "1/3": the first of three parts of one run; empty: the whole
 	Duration  time.Duration `json:"duration"`           // seconds in JSON
 	Complete  bool          `json:"complete"`           // false: interrupted, or the server could not be driven to the end
 	Problems  []string      `json:"problems,omitempty"` // what kept the run from being carried out

@@ -1,4 +1,4 @@
-package plan
+package sample
 
 import (
 	"testing"
@@ -10,7 +10,7 @@ func object(properties map[string]any, required ...any) map[string]any {
 	return map[string]any{"type": "object", "properties": properties, "required": required}
 }
 
-func TestSample(t *testing.T) {
+func TestObject(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		schema any
@@ -27,7 +27,7 @@ func TestSample(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
-			got, err := Sample(c.schema)
+			got, err := Object(c.schema)
 			g.Expect(err).NotTo(gomega.HaveOccurred())
 			g.Expect(got).To(gomega.Equal(c.want))
 		})
@@ -35,16 +35,16 @@ func TestSample(t *testing.T) {
 }
 
 // A server chooses its schemas, and must not be able to keep the suite busy with them.
-func TestSampleOfASchemaThatMultiplies(t *testing.T) {
+func TestObjectOfASchemaThatMultiplies(t *testing.T) {
 	inner := map[string]any{"type": "string"}
 	for range deepest - 2 {
 		inner = map[string]any{"type": "array", "minItems": int64(8), "items": inner}
 	}
-	_, err := Sample(object(map[string]any{"a": inner}, "a"))
+	_, err := Object(object(map[string]any{"a": inner}, "a"))
 	gomega.NewWithT(t).Expect(err).To(gomega.MatchError(gomega.ContainSubstring("more than 10000 values")))
 }
 
-func TestSampleOfASchemaThatReferencesItself(t *testing.T) {
-	_, err := Sample(object(map[string]any{"a": map[string]any{"$ref": "#"}}, "a"))
+func TestObjectOfASchemaThatReferencesItself(t *testing.T) {
+	_, err := Object(object(map[string]any{"a": map[string]any{"$ref": "#"}}, "a"))
 	gomega.NewWithT(t).Expect(err).To(gomega.MatchError(gomega.ContainSubstring("nested too deep")))
 }

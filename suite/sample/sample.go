@@ -1,4 +1,5 @@
-package plan
+// Package sample makes values that fit a JSON Schema.
+package sample
 
 import (
 	"errors"
@@ -11,13 +12,13 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Sample makes arguments that fit a tool's input schema: the required properties and no others, from const,
-// default, examples or enum where the schema has them, else the simplest value of the type. The same schema
-// always gives the same arguments. The error says why none could be made; a missing schema takes no arguments.
-func Sample(schema any) (map[string]any, error) {
+// Object makes an object that fits a schema of objects, such as a tool's input schema or the requestedSchema of a form: the
+// required properties and no others, from const, default, examples or enum where the schema has them, else the simplest
+// value of the type. The same schema always gives the same object. The error says why none could be made.
+func Object(schema any) (map[string]any, error) {
 	root, ok := schema.(map[string]any)
 	if !ok {
-		return nil, errors.New("the input schema is no object")
+		return nil, errors.New("the schema is no object")
 	}
 	s := sampler{root: root}
 	v, err := s.value(root, 0)
@@ -26,7 +27,7 @@ func Sample(schema any) (map[string]any, error) {
 	}
 	args, ok := v.(map[string]any)
 	if !ok {
-		return nil, errors.New("the input schema does not describe an object")
+		return nil, errors.New("the schema does not describe an object")
 	}
 	if err := fits(root, args); err != nil {
 		return nil, err
@@ -167,7 +168,7 @@ func (s *sampler) typed(o map[string]any, depth int) (any, error) {
 		}
 		v, err := s.value(orTrue(properties, name), depth+1)
 		if err != nil {
-			return nil, fmt.Errorf("argument %q: %w", name, err)
+			return nil, fmt.Errorf("property %q: %w", name, err)
 		}
 		out[name] = v
 	}
