@@ -72,7 +72,7 @@ Exit codes: 0 no regression, 1 a requirement is broken now that was not (one tha
 	f.StringVar(&format, "format", "text", "`FORMAT` of the comparison: "+strings.Join(compareFormats, ", "))
 	f.StringVarP(&output, "output", "o", "", "`FILE` to write it to (default: standard output)")
 	f.StringSliceVar(&sideBySide, "revisions", nil, "hold these two `REVISIONS` of one server side by side")
-	o.registerTarget(cmd)
+	o.registerJudging(cmd)
 	f.BoolVar(&o.outputs.noColor, "no-color", false, "no colours (as with the environment variable NO_COLOR)")
 	return cmd
 }

@@ -91,7 +91,8 @@ func root() *cobra.Command {
 	}
 	cmd.SetVersionTemplate("mcp-litmus {{.Version}}\n")
 	cmd.SetFlagErrorFunc(flagError)
-	cmd.AddCommand(runCommand(), initCommand(), tourCommand(), judgeCommand(), compareCommand(), mergeCommand(), selftestCommand(), listCommand(), explainCommand(), revisionsCommand(), versionCommand())
+	cmd.AddCommand(runCommand(), initCommand(), tourCommand(), judgeCommand(), compareCommand(), mergeCommand(), selftestCommand(), listCommand(),
+		explainCommand(), revisionsCommand(), versionCommand())
 	return cmd
 }
 

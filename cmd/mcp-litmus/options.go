@@ -57,23 +57,22 @@ func (o *targetOptions) register(cmd *cobra.Command) {
 // runOptions are the flags of run, over what litmus.yaml says.
 type runOptions struct {
 	targetOptions
-	auth      string
-	revisions []string
-	selection string
-	jobs      int
-	strict    bool
-	exchanges []string
-	shard     string
-	baseline  string
-	// writeBaseline is where the baseline goes with which the run passes.
-	writeBaseline string
+	auth          string
+	revisions     []string
+	selection     string
+	jobs          int
+	strict        bool
+	exchanges     []string
 	watch         []string
+	shard         string
+	baseline      string
+	writeBaseline string // where the baseline goes with which the run passes
 	outputs       outputs
 }
 
 func (o *runOptions) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	o.registerTarget(cmd)
+	o.registerJudging(cmd)
 	f.StringVar(&o.auth, "auth", "", "start an authorization server at `HOST:PORT` (default: any free port of 127.0.0.1), which the server under test is to trust: docs/litmus-yaml.md, Authorization")
 	f.Lookup("auth").NoOptDefVal = auth.DefaultAddress
 	f.StringSliceVar(&o.revisions, "revision", nil, "judge at these `REVISIONS`, or all (default: every one that the server speaks)")
@@ -88,10 +87,10 @@ func (o *runOptions) register(cmd *cobra.Command) {
 	complete(cmd, "revision", revisionNames("all"))
 }
 
-// registerTarget adds the flags that say what server is run, and how.
-func (o *runOptions) registerTarget(cmd *cobra.Command) {
-	f := cmd.Flags()
+// registerJudging adds the flags that say what server is judged, and by what.
+func (o *runOptions) registerJudging(cmd *cobra.Command) {
 	o.targetOptions.register(cmd)
+	f := cmd.Flags()
 	f.StringVar(&o.selection, "select", "", "judge only what this label `FILTER` wants, such as 'tools && MUST' (docs/litmus-yaml.md: Selecting)")
 	f.IntVar(&o.jobs, "jobs", 0, "exchanges played side by side (default 4)")
 	f.StringArrayVar(&o.exchanges, "exchanges", nil, "`DIR` with exchanges of your own; may be repeated")

@@ -55,11 +55,8 @@ func (o *outputs) fill(r config.Reports) {
 
 // files are the reports that are written to files.
 func (o *outputs) files() []string {
-	return slices.DeleteFunc(o.names(), func(name string) bool { return name == "" || name == "-" })
-}
-
-func (o *outputs) names() []string {
-	return []string{o.junit, o.json, o.html, o.markdown, o.sarif, o.badge, o.transcript}
+	return slices.DeleteFunc([]string{o.junit, o.json, o.html, o.markdown, o.sarif, o.badge, o.transcript},
+		func(name string) bool { return name == "" || name == "-" })
 }
 
 // check finds files that cannot be written before anything is run for them.
@@ -67,7 +64,7 @@ func (o *outputs) check() error {
 	if ext := strings.ToLower(filepath.Ext(o.badge)); o.badge != "" && ext != ".svg" && ext != ".json" {
 		return fmt.Errorf("--badge %s: name a file that ends in .svg (an image) or .json (for a shields.io endpoint)", o.badge)
 	}
-	return checkFiles(o.names()...)
+	return checkFiles(o.files()...)
 }
 
 func checkFiles(names ...string) error {
@@ -91,7 +88,7 @@ func checkFiles(names ...string) error {
 
 // screen is where the report for people goes: standard error when a file named - is standard output.
 func (o *outputs) screen() *os.File {
-	for _, name := range o.names() {
+	for _, name := range o.files() {
 		if name == "-" {
 			return os.Stderr
 		}

@@ -198,8 +198,8 @@ func (p *Proposal) roleSection(f *file) {
 	for _, def := range p.Library.Roles {
 		switch r := roles[def.Name]; {
 		case r == nil:
-		case p.differs(def.Name):
-			f.line(oneLine("  # " + def.Name + ": " + player(r) + "   # is found by each run; at other revisions another plays it"))
+		case p.varies(def.Name):
+			f.line(oneLine("  # " + def.Name + ": " + player(r) + "   # is found by each run: it is not the same at every revision"))
 		case saidInFull(r):
 			f.line("  " + def.Name + ": " + player(r))
 		default:
@@ -237,20 +237,15 @@ func (p *Proposal) roleSection(f *file) {
 	}
 }
 
-// differs says whether the role is not played by the same at every revision.
-func (p *Proposal) differs(role string) bool {
-	var first map[string]any
+// varies says whether a role has another player at another revision: litmus.yaml can name one alone.
+func (p *Proposal) varies(role string) bool {
+	players := map[string]bool{}
 	for _, c := range p.Contexts {
-		r, ok := c.Roles[role].(map[string]any)
-		switch {
-		case !ok:
-		case first == nil:
-			first = r
-		case first["name"] != r["name"] || first["uri"] != r["uri"]:
-			return true
+		if r, ok := c.Roles[role].(map[string]any); ok {
+			players[fmt.Sprint(r["name"], r["uri"])] = true
 		}
 	}
-	return false
+	return len(players) > 1
 }
 
 // saidInFull says whether litmus.yaml can say all that the survey knows of who plays a role.

@@ -105,7 +105,7 @@ func TestToolsThatWereLeftAlone(t *testing.T) {
 	p := propose.Proposal{Library: lib, Contexts: []*observe.Context{c}}
 	p.Options.CallTools = "safe"
 	c.Server = plan.Server(offer)
-	c.Callable = plan.Callable(lib, c.Server, p.Options)
+	c.Absent, c.Callable = plan.Absent(c.Server), plan.Callable(lib, c.Server, p.Options)
 	c.Roles, c.Unfilled = plan.Roles(lib, c.Server, c.Callable, nil, p.Options)
 	var names []string
 	for _, l := range p.LeftAlone() {
