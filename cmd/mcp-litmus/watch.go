@@ -21,7 +21,7 @@ func watchAgain(cmd *cobra.Command, o *runOptions, args []string) error {
 	if _, err := once.settings(cmd.Flags(), args); err != nil { // also finds out which files the reports are
 		return err
 	}
-	changes, err := watch.Paths(o.watch, once.outputs.files()...)
+	changes, err := watch.Paths(o.watch, append(once.outputs.files(), o.writeBaseline)...)
 	if err != nil {
 		return err
 	}

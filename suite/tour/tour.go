@@ -114,6 +114,11 @@ func (w *walk) begin(revision script.Revision) error {
 	return nil
 }
 
+// probe is how long a server may be silent to server/discover, where nobody said that it knows it, before it is taken for one
+// with a handshake.
+// Source: 2026-07-28, stdio, "Backward Compatibility".
+const probe = 10 * time.Second
+
 // attempt opens a session. refused says that the server answered over HTTP as one does that does not speak it here.
 func (w *walk) attempt(revision script.Revision) (refused bool, err error) {
 	w.revision, w.asked = revision, map[string]string{}
@@ -122,7 +127,11 @@ func (w *walk) attempt(revision script.Revision) (refused bool, err error) {
 	} else {
 		w.title("Handshake: the revision and what each side can do")
 	}
-	s, err := session.Open(w.ctx, w.cfg.Target, session.Options{Revision: string(revision), Timeout: w.cfg.Opening})
+	opening := w.cfg.Opening
+	if w.cfg.Revision == "" && revision.Modern() {
+		opening = min(opening, probe)
+	}
+	s, err := session.Open(w.ctx, w.cfg.Target, session.Options{Revision: string(revision), Timeout: opening})
 	if err != nil {
 		return false, err
 	}
