@@ -258,7 +258,7 @@ const audience = "https://reference.litmus.example"
 func expectations(cfg Config, f *sabotage.Fault, transport string) map[script.Revision][]string {
 	out := map[script.Revision][]string{}
 	for _, r := range script.Revisions {
-		if f != nil && (!f.AppliesTo(edge(transport), string(r)) || transport == Protected && len(f.Breaks) == 0) {
+		if !r.Over(transport) || f != nil && (!f.AppliesTo(edge(transport), string(r)) || transport == Protected && len(f.Breaks) == 0) {
 			continue
 		}
 		all := judged(cfg.Library, r, transport)
