@@ -258,6 +258,9 @@ const audience = "https://reference.litmus.example"
 func expectations(cfg Config, f *sabotage.Fault, transport string) map[script.Revision][]string {
 	out := map[script.Revision][]string{}
 	for _, r := range script.Revisions {
+		if !r.Over(spoken(transport)) {
+			continue
+		}
 		if f != nil && (!f.AppliesTo(edge(transport), string(r)) || transport == Protected && len(f.Breaks) == 0) {
 			continue
 		}
