@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
 	"github.com/mcp-litmus/mcp-litmus/suite/selftest"
 	"github.com/mcp-litmus/mcp-litmus/suite/transport"
+	"github.com/mcp-litmus/mcp-litmus/suite/verdict"
 )
 
 // referenceCommand is the hidden subcommand that serves the embedded reference server over stdio.
@@ -24,6 +25,7 @@ func selftestCommand() *cobra.Command {
 	var only, over []string
 	var jobs int
 	var full bool
+	var shard string
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use:   "selftest",
@@ -43,6 +45,12 @@ nothing must break; with one exactly what the fault names. So a check that could
 					return fmt.Errorf("--transport cannot be %q%s; the self-test runs over %s", name, didYouMean(name, selftestTransports), strings.Join(selftestTransports, ", "))
 				}
 			}
+			part, of := 1, 1
+			if shard != "" {
+				if part, of, err = verdict.ParseShard(shard); err != nil {
+					return fmt.Errorf("--shard: %w", err)
+				}
+			}
 			faults, err := sabotage.All()
 			if len(only) > 0 {
 				faults, err = sabotage.Find(only...)
@@ -56,7 +64,7 @@ nothing must break; with one exactly what the fault names. So a check that could
 			}
 			out := cmd.OutOrStdout()
 			r, err := selftest.Matrix(cmd.Context(), selftest.Config{
-				Library: lib, Faults: faults, Transports: over, Jobs: jobs, Timeout: timeout, Full: full,
+				Library: lib, Faults: faults, Transports: over, Jobs: jobs, Timeout: timeout, Full: full, Part: part, Of: of,
 				Stdio: func(faults ...string) []string { return append([]string{self, referenceCommand}, faults...) },
 				Done: func(c selftest.Cell) {
 					name := c.Fault
@@ -124,6 +132,7 @@ nothing must break; with one exactly what the fault names. So a check that could
 	cmd.Flags().StringSliceVar(&over, "transport", selftestTransports, "run over these transports")
 	cmd.Flags().IntVar(&jobs, "jobs", 0, "faults tried side by side (default: five a processor)")
 	cmd.Flags().BoolVar(&full, "full", false, "judge everything with every fault at every revision over every transport (takes long)")
+	cmd.Flags().StringVar(&shard, "shard", "", "try only part `I/N` of the faults, such as 1/3; the parts together are the whole matrix")
 	cmd.Flags().DurationVar(&timeout, "timeout", 0, "bound of each wait (default 10s)")
 	complete(cmd, "fault", catalogued(func(*script.Library) []cobra.Completion { return faultNames() }))
 	complete(cmd, "transport", words(selftestTransports...))

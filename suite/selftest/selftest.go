@@ -33,7 +33,9 @@ type Config struct {
 	Jobs    int           // faults tried side by side; 0: five a processor, since most of it is waiting
 	Timeout time.Duration // of each wait; 0: 10 s
 	Full    bool          // judge everything with every fault at every revision over every transport
-	Done    func(Cell)    // told of each cell, one at a time, in no order
+	Part    int           // with Of above 1: only part Part, from 1, of the faults in Of parts
+	Of      int
+	Done    func(Cell) // told of each cell, one at a time, in no order
 
 	issuer string // of the tokens for the place Protected
 	tokens map[string]string
@@ -99,22 +101,37 @@ func Matrix(ctx context.Context, cfg Config) (Result, error) {
 	type task struct {
 		fault     *sabotage.Fault
 		transport string
-		whole     bool // everything is judged, not only what the fault breaks
+		depth     depth
 	}
 	var tasks []task
 	for _, t := range append(slices.Clone(cfg.Transports), transport.InMemory) {
-		tasks = append(tasks, task{nil, t, true})
+		tasks = append(tasks, task{nil, t, whole})
 	}
 	var untried []string
 	for i := range cfg.Faults {
+		if cfg.Of > 1 && i%cfg.Of != cfg.Part-1 {
+			continue
+		}
 		f, tried := &cfg.Faults[i], false
+		shown := map[string]bool{} // what it breaks somewhere already
 		for _, t := range cfg.Transports {
-			if want := expectations(cfg, f, t); len(want) > 0 {
-				// Whether it breaks anything else is seen where everything is judged: over the first transport, and
-				// unless all is asked for only at the newest revision.
-				tasks = append(tasks, task{f, cheapest(cfg, f, t, want), cfg.Full || !tried})
-				tried = true
+			want := expectations(cfg, f, t)
+			if len(want) == 0 {
+				continue
 			}
+			// Whether it breaks anything else is seen where everything is judged: over the first transport, and
+			// unless all is asked for only at the newest revision.
+			d := brief
+			switch more := adds(shown, want); {
+			case cfg.Full, !tried:
+				d = whole
+			case more:
+				d = ends
+			case t == transport.HTTPSSE:
+				continue
+			}
+			tasks = append(tasks, task{f, cheapest(cfg, f, t, want), d})
+			tried = true
 		}
 		if !tried && inForce(cfg, f) {
 			untried = append(untried, fmt.Sprintf("%s: the fault %s was tried nowhere: no exchange judges %s where it applies", f.Pos, f.Name, strings.Join(f.Breaks, " or ")))
@@ -137,7 +154,7 @@ func Matrix(ctx context.Context, cfg Config) (Result, error) {
 	for range cfg.Jobs {
 		workers.Go(func() {
 			for i := range queue {
-				results[i] = try(ctx, cfg, tasks[i].fault, tasks[i].transport, tasks[i].whole)
+				results[i] = try(ctx, cfg, tasks[i].fault, tasks[i].transport, tasks[i].depth)
 				if wrong(results[i]) {
 					mu.Lock()
 					again = append(again, i)
@@ -158,13 +175,34 @@ func Matrix(ctx context.Context, cfg Config) (Result, error) {
 	workers.Wait()
 	for _, i := range again {
 		first := results[i]
-		results[i] = try(ctx, cfg, tasks[i].fault, tasks[i].transport, tasks[i].whole)
+		results[i] = try(ctx, cfg, tasks[i].fault, tasks[i].transport, tasks[i].depth)
 		retried(results[i], first)
 		tell(results[i])
 	}
 	r := Result{Cells: slices.Concat(results...), Untried: untried}
 	r.Unkilled = unkilled(cfg, r.Cells)
 	return r, ctx.Err()
+}
+
+// depth is how much of a fault is tried over a transport.
+type depth int
+
+const (
+	brief depth = iota // what it breaks, at the newest revision
+	ends               // what it breaks, at the ends of its window
+	whole              // the same, and everything at the newest
+)
+
+// adds notes the requirements that are expected to break, and says whether one of them is new.
+func adds(shown map[string]bool, want map[script.Revision][]string) bool {
+	found := false
+	for _, ids := range want {
+		for _, id := range ids {
+			found = found || !shown[id]
+			shown[id] = true
+		}
+	}
+	return found
 }
 
 // retried notes in the cells of a second try what was wrong with them at the first.
@@ -317,21 +355,21 @@ func target(cfg Config, f *sabotage.Fault, name string) suite.Target {
 	return suite.Handler(Handler(faults))
 }
 
-// try runs the suite with one fault over one transport: at each revision at which the fault breaks something. With whole,
+// try runs the suite with one fault over one transport: at revisions at which the fault breaks something. With whole,
 // everything is judged at the newest of them (with cfg.Full, or without a fault, at all); what the fault breaks is judged at
 // the oldest, too, and at the newest of each era: there windows end that end too early or too late. What is seen only where
 // everything is played is not tried at these.
-func try(ctx context.Context, cfg Config, f *sabotage.Fault, name string, whole bool) []Cell {
+func try(ctx context.Context, cfg Config, f *sabotage.Fault, name string, d depth) []Cell {
 	want := expectations(cfg, f, name)
 	var all, part []string
 	asked := slices.DeleteFunc(slices.Clone(script.Revisions), func(r script.Revision) bool { _, ok := want[r]; return !ok })
 	for i, r := range slices.Backward(asked) {
 		newest := i == len(asked)-1 || asked[i+1].Era() != r.Era()
-		if f != nil && !cfg.Full && i > 0 && !newest {
+		if f != nil && !cfg.Full && (i > 0 && !newest || d == brief && i < len(asked)-1) {
 			continue
 		}
 		switch ambient := f != nil && ambient(cfg, want[r], r, name); {
-		case f == nil, cfg.Full, (whole || ambient) && len(all) == 0:
+		case f == nil, cfg.Full, (d == whole || ambient && d == ends) && len(all) == 0:
 			all = append(all, string(r))
 		case len(want[r]) > 0 && !ambient:
 			part = append(part, string(r))
@@ -446,12 +484,17 @@ func (c *Cell) became(report *verdict.Report, id string) string {
 }
 
 // unkilled lists the requirements that some exchange judges and no fault kills. One that is killed at one revision over
-// one transport in one exchange counts as killed.
+// one transport in one exchange counts as killed. Of a part of the faults it can only be said whether a fault names them.
 func unkilled(cfg Config, cells []Cell) []string {
 	killed := map[string]bool{}
 	for _, c := range cells {
 		for _, id := range c.Killed {
 			killed[id] = true
+		}
+	}
+	for _, f := range cfg.Faults {
+		for _, id := range f.Breaks {
+			killed[id] = killed[id] || cfg.Of > 1
 		}
 	}
 	var out []string
