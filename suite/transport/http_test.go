@@ -243,7 +243,7 @@ func TestServersThatBreakHTTP(t *testing.T) {
 	defer listener.Close()
 	answers := []string{
 		"", "garbage\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nContent-Type: application/json\r\n\r\n{\"a\"",
-		"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-Odd: caf\xe9\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\nX-Odd: caf\xe9\r\n\r\n",
 	}
 	go func() {
 		for _, answer := range answers {
