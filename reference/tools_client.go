@@ -22,7 +22,7 @@ func sample(c *call, args object) (*toolResult, error) {
 	}
 	result, err := c.ask("sampling/createMessage", object{
 		"messages":         []object{{"role": "user", "content": textBlock(stringArg(args, "prompt"))}},
-		"modelPreferences": object{"hints": []object{{"name": "claude"}}, "intelligencePriority": 0.5},
+		"modelPreferences": object{"hints": []object{{"name": "small-model"}}, "intelligencePriority": 0.5},
 		"systemPrompt":     "Be brief.",
 		"includeContext":   "none",
 		"maxTokens":        100,
