@@ -51,20 +51,13 @@ func Survey(ctx context.Context, target Target, opts ...Option) (*Surveyed, erro
 // opts name, else at the newest, and tells of each message what it is (see package tour). Events are redacted. The error says that
 // the options are wrong, that no session could be had, or how the tour ended early.
 func Tour(ctx context.Context, target Target, tell func(tour.Entry), opts ...Option) error {
-	s := &settings{}
-	for _, o := range opts {
-		o(s)
-	}
-	var revision script.Revision
-	if len(s.options.Revisions) > 0 { // any published one, also where it is not judged yet
-		var err error
-		if revision, err = script.ParseRevision(s.options.Revisions[0]); err != nil {
-			return err
-		}
-	}
-	s, err := prepare(target, append(opts, Revisions()))
+	s, err := prepare(target, opts)
 	if err != nil {
 		return err
+	}
+	var revision script.Revision
+	if asked := s.options.Revisions; len(asked) > 0 {
+		revision, s.options.Revisions = script.Revision(asked[0]), nil
 	}
 	redactor := s.redactor()
 	err = tour.Walk(ctx, tour.Config{

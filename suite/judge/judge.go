@@ -146,7 +146,7 @@ func (j *judge) survey() *observe.Context {
 	for _, p := range j.run.Plays {
 		s := j.sessions[p.Session]
 		if p.Revision != string(j.pair.Revision) || p.Transport != j.pair.Transport || s == nil || p.Problem != "" ||
-			!slices.Contains([]string{plan.Guard, plan.Offer, plan.Calls}, p.Exchange) {
+			!plan.Surveys(p.Exchange) {
 			continue
 		}
 		plays = append(plays, plan.Surveyed{Exchange: p.Exchange, Client: s.Client, Opening: s.Opening(), Events: p.Events})

@@ -205,16 +205,15 @@ func (p *player) surveyAt(ctx context.Context, r script.Revision, opening time.D
 		return nil, o.Negotiated(), nil
 	}
 	others := p.surveyClients(ctx, r)
-	plays := p.surveyPlay(ctx, r, plan.Offer, o, nil)
+	plays, c := p.offered(ctx, r, o)
 	if p.cfg.Options.Tokens[plan.ValidToken] != "" {
 		plays = p.guard(ctx, r, plays)
+		c = p.contextOf(r, plays)
 	}
-	tools := p.offeredTools(r, plays)
 	p.mu.Lock()
-	p.tools[r] = tools
+	p.tools[r], _ = c.Server["tools"].([]any)
 	p.mu.Unlock()
-	o.Mirror(tools)
-	plays = p.surveyPlay(ctx, r, plan.Calls, o, plays)
+	plays = p.surveyPlay(ctx, c, plan.Calls, o, plays)
 	p.release(o, !o.Gone())
 	return p.context(r, append(plays, others()...)), string(r), nil
 }
@@ -241,8 +240,7 @@ func (p *player) surveyClients(ctx context.Context, r script.Revision) func() []
 				p.close(o)
 				return
 			}
-			played := p.surveyPlay(ctx, r, plan.Offer, o, nil)
-			o.Mirror(p.offeredTools(r, played))
+			played, _ := p.offered(ctx, r, o)
 			p.release(o, !o.Gone())
 			mu.Lock()
 			defer mu.Unlock()
@@ -296,7 +294,7 @@ func (p *player) guard(ctx context.Context, r script.Revision, plays []plan.Surv
 	if o.err != nil {
 		return plays
 	}
-	return p.surveyPlay(ctx, r, plan.Guard, o, plays)
+	return p.surveyPlay(ctx, p.context(r, plays), plan.Guard, o, plays)
 }
 
 // modernError says whether the event brings an error that only a server of the modern era gives.
@@ -311,29 +309,33 @@ func modernError(e transcript.Event) bool {
 	return ok && slices.Contains([]int64{-32020, -32021, -32022}, code)
 }
 
-// surveyPlay plays an exchange of the survey and adds it to the plays.
-func (p *player) surveyPlay(ctx context.Context, r script.Revision, name string, o *opened, plays []plan.Surveyed) []plan.Surveyed {
-	ex := p.cfg.Library.Exchange(name)
-	if ex == nil {
-		return plays
-	}
+// offered plays the exchange of the survey that lists what the session's client is offered, and tells the session of the tools.
+// The context is what is known then.
+func (p *player) offered(ctx context.Context, r script.Revision, o *opened) ([]plan.Surveyed, *observe.Context) {
+	before := []plan.Surveyed{{Exchange: plan.Offer, Client: o.record.Client, Opening: o.record.Opening()}}
+	plays := p.surveyPlay(ctx, p.contextOf(r, before), plan.Offer, o, nil)
+	c := p.contextOf(r, plays)
+	tools, _ := c.Server["tools"].([]any)
+	o.Mirror(tools)
+	return plays, c
+}
+
+// surveyPlay plays an exchange of the survey, with what is known before it, and adds it to the plays.
+func (p *player) surveyPlay(ctx context.Context, c *observe.Context, name string, o *opened, plays []plan.Surveyed) []plan.Surveyed {
 	s := plan.Surveyed{Exchange: name, Client: o.record.Client, Opening: o.record.Opening()}
-	s.Events = p.playIn(ctx, ex, p.contextOf(r, append(plays, s)), o).Events
+	if ex := p.cfg.Library.Exchange(name); ex != nil {
+		s.Events = p.playIn(ctx, ex, c, o).Events
+	}
 	return append(plays, s)
 }
 
-// contextOf is what the client of the last play was offered.
+// contextOf is what is known of the client of the first play after these plays of the survey.
 func (p *player) contextOf(r script.Revision, plays []plan.Surveyed) *observe.Context {
 	c := p.context(r, plays)
-	if other := c.Clients[script.CapabilitiesKey(plays[len(plays)-1].Client)]; other != nil {
+	if other := c.Clients[script.CapabilitiesKey(plays[0].Client)]; other != nil {
 		return other
 	}
 	return c
-}
-
-func (p *player) offeredTools(r script.Revision, plays []plan.Surveyed) []any {
-	tools, _ := p.contextOf(r, plays).Server["tools"].([]any)
-	return tools
 }
 
 // list joins words for people: a, b and c.

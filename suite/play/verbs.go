@@ -153,11 +153,7 @@ func (a *actor) request(ctx context.Context, st *script.Step, s *opened) error {
 			return err
 		}
 	}
-	data, err := a.message(st, s, id, method, params)
-	if err != nil {
-		return err
-	}
-	stream, err := a.send(st, s, transport.Outgoing{Data: data})
+	stream, err := a.ask(st, s, id, method, params)
 	if err != nil {
 		return err
 	}
@@ -185,17 +181,17 @@ func (a *actor) request(ctx context.Context, st *script.Step, s *opened) error {
 	return nil
 }
 
-// message is a request as the session sends it, with what the step says of its `_meta`.
-func (a *actor) message(st *script.Step, s *opened, id any, method string, params any) ([]byte, error) {
+// ask sends a request as the session does, with what the step says of its `_meta`.
+func (a *actor) ask(st *script.Step, s *opened, id any, method string, params any) (stream int, err error) {
 	meta := make(map[string]any, len(st.Meta))
 	for name, value := range st.Meta {
 		v, err := value.Render(a.vars)
 		if err != nil {
-			return nil, fmt.Errorf("meta: %s: %w", name, err)
+			return 0, fmt.Errorf("meta: %s: %w", name, err)
 		}
 		meta[name] = v
 	}
-	return s.Request(id, method, params, meta), nil
+	return a.send(st, s, transport.Outgoing{Data: s.Request(id, method, params, meta)})
 }
 
 func (a *actor) methodAndParams(st *script.Step) (string, any, error) {
@@ -327,11 +323,7 @@ func (a *actor) pages(ctx context.Context, st *script.Step, s *opened) error {
 			sent = with
 		}
 		id, from := s.NextID(), len(s.Events())
-		data, err := a.message(st, s, id, method, sent)
-		if err != nil {
-			return err
-		}
-		stream, err := a.send(st, s, transport.Outgoing{Data: data})
+		stream, err := a.ask(st, s, id, method, sent)
 		if err != nil {
 			return err
 		}
@@ -373,11 +365,7 @@ func (a *actor) parallel(ctx context.Context, st *script.Step, s *opened) error 
 		if p, ok := o["params"]; ok {
 			params = p
 		}
-		data, err := a.message(st, s, id, method, params)
-		if err != nil {
-			return err
-		}
-		stream, err := a.send(st, s, transport.Outgoing{Data: data})
+		stream, err := a.ask(st, s, id, method, params)
 		if err != nil {
 			return err
 		}

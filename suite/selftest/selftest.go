@@ -210,17 +210,10 @@ func retried(second, first []Cell) {
 	for i := range second {
 		for _, c := range first {
 			if c.Revision == second[i].Revision && !c.OK() {
-				second[i].Retried = strings.Join(slices.Concat(nonEmpty(c.Problem), c.Missing, c.Collateral, c.Untested), "; ")
+				second[i].Retried = strings.TrimPrefix(strings.Join(slices.Concat([]string{c.Problem}, c.Missing, c.Collateral, c.Untested), "; "), "; ")
 			}
 		}
 	}
-}
-
-func nonEmpty(s string) []string {
-	if s == "" {
-		return nil
-	}
-	return []string{s}
 }
 
 func wrong(cells []Cell) bool {
@@ -492,9 +485,11 @@ func unkilled(cfg Config, cells []Cell) []string {
 			killed[id] = true
 		}
 	}
-	for _, f := range cfg.Faults {
-		for _, id := range f.Breaks {
-			killed[id] = killed[id] || cfg.Of > 1
+	if cfg.Of > 1 {
+		for _, f := range cfg.Faults {
+			for _, id := range f.Breaks {
+				killed[id] = true
+			}
 		}
 	}
 	var out []string

@@ -48,15 +48,8 @@ func (s *Session) Begin(ctx context.Context) error {
 func (s *Session) Initialize(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()
-	id := s.NextID()
-	stream, err := s.Send(context.WithoutCancel(ctx), transport.Outgoing{Data: wire.Request(id, "initialize", InitializeParams(s.opts.Revision, s.opts.Capabilities))})
+	stream, err := s.first(ctx, "initialize", InitializeParams(s.opts.Revision, s.opts.Capabilities))
 	if err != nil {
-		return s.explain(err)
-	}
-	if err := s.AwaitReply(ctx, id, stream); err != nil {
-		if errors.Is(err, ErrTimeout) {
-			err = fmt.Errorf("no answer to initialize within %s (--start-timeout): %w", s.opts.Timeout, err)
-		}
 		return s.explain(err)
 	}
 	if s.Negotiated() == "" {
@@ -71,6 +64,20 @@ func (s *Session) Initialize(ctx context.Context) error {
 		return s.explain(err)
 	}
 	return nil
+}
+
+// first sends the request that begins a session and waits for its reply; stream is the number of its HTTP request.
+func (s *Session) first(ctx context.Context, method string, params any) (stream int, err error) {
+	id := s.NextID()
+	stream, err = s.Send(context.WithoutCancel(ctx), transport.Outgoing{Data: s.Request(id, method, params, nil)})
+	if err != nil {
+		return 0, err
+	}
+	err = s.AwaitReply(ctx, id, stream)
+	if errors.Is(err, ErrTimeout) {
+		err = fmt.Errorf("no answer to %s within %s (--start-timeout): %w", method, s.opts.Timeout, err)
+	}
+	return stream, err
 }
 
 // InitializeParams are the params of an initialize request, as JSON values.

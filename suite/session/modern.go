@@ -53,15 +53,7 @@ func (s *Session) withMeta(params any, meta map[string]any) any {
 func (s *Session) Discover(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()
-	id := s.NextID()
-	stream, err := s.Send(context.WithoutCancel(ctx), transport.Outgoing{Data: s.Request(id, "server/discover", nil, nil)})
-	if err != nil {
-		return s.explain(err)
-	}
-	if err := s.AwaitReply(ctx, id, stream); err != nil {
-		if errors.Is(err, ErrTimeout) {
-			err = fmt.Errorf("no answer to server/discover within %s (--start-timeout): %w", s.opts.Timeout, err)
-		}
+	if _, err := s.first(ctx, "server/discover", nil); err != nil {
 		return s.explain(err)
 	}
 	if s.Negotiated() == "" {

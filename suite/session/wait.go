@@ -155,31 +155,18 @@ func (s *Session) AwaitEnd(ctx context.Context, stream int) error {
 
 // AwaitAnswer waits until an HTTP answer began (its status is known) or is over.
 func (s *Session) AwaitAnswer(ctx context.Context, stream int) error {
-	return s.wait(ctx, "an HTTP answer", func() bool {
-		if s.ended[stream] {
-			return true
-		}
-		for _, e := range s.events {
-			if e.Kind == transcript.Answer && e.Stream == stream {
-				return true
-			}
-		}
-		return false
-	})
+	return s.awaitOn(ctx, stream, "an HTTP answer", transcript.Answer)
 }
 
 // AwaitEvent waits until something came with an HTTP answer, or it is over.
 func (s *Session) AwaitEvent(ctx context.Context, stream int) error {
-	return s.wait(ctx, "an event", func() bool {
-		if s.ended[stream] {
-			return true
-		}
-		for _, e := range s.events {
-			if e.Kind == transcript.Receive && e.Stream == stream {
-				return true
-			}
-		}
-		return false
+	return s.awaitOn(ctx, stream, "an event", transcript.Receive)
+}
+
+// awaitOn waits until an event of the kind belongs to an HTTP request, or its answer is over.
+func (s *Session) awaitOn(ctx context.Context, stream int, what string, kind transcript.Kind) error {
+	return s.wait(ctx, what, func() bool {
+		return s.ended[stream] || slices.ContainsFunc(s.events, func(e transcript.Event) bool { return e.Kind == kind && e.Stream == stream })
 	})
 }
 
