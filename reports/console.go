@@ -322,10 +322,9 @@ func (c *console) unplayed() {
 func (c *console) reasons(ls []lack) {
 	for _, l := range ls {
 		// What to paste stands on a line of its own.
-		reason, add, found := strings.Cut(l.reason, "; add to litmus.yaml: ")
-		c.text("  - ", "", orNone(printable(reason), "(no reason was given)"), "")
-		if found {
-			c.text("    ", "", "add to litmus.yaml: "+printable(add), "")
+		c.text("  - ", "", orNone(printable(l.reason), "(no reason was given)"), "")
+		if len(l.add) > 0 {
+			c.text("    ", "", "add to litmus.yaml: "+printable(l.add.String()), "")
 		}
 		c.text("    ", "", l.about(), dim)
 	}

@@ -101,7 +101,7 @@ type htmlPage struct {
 	Matrix                        htmlMatrix
 	Groups, Notes                 []htmlGroup
 	Lacks                         []htmlLack
-	Paste                         string // the additions of all lacks together, where they go together
+	Paste                         string // the additions of all lacks together, where there are several
 }
 
 // htmlHash is a source of the content security policy: exactly this text.

@@ -180,6 +180,9 @@ func (m *markdown) untested(r *verdict.Report) {
 	fmt.Fprintf(m.w, "\n<details><summary>Not exercised: %s</summary>\n\n", plural(n, "check"))
 	for _, l := range ls {
 		fmt.Fprintf(m.w, "- %s %s\n", mdText(excerpt(l.reason, 400)), mdText(l.about()))
+		if len(l.add) > 0 {
+			fmt.Fprintf(m.w, "  add to litmus.yaml: %s\n", mdCode(l.add.String()))
+		}
 	}
 	fmt.Fprint(m.w, "\n</details>\n")
 }

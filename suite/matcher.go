@@ -52,6 +52,9 @@ func aside(v verdict.Verdict, strict bool) (skip, remark string) {
 	case verdict.Skip:
 		return cmp.Or(v.Reason, "does not apply"), ""
 	case verdict.Untested:
+		if len(v.Add) > 0 {
+			return "untested: " + v.Reason + "; add to litmus.yaml: " + v.Add.String(), ""
+		}
 		return "untested: " + v.Reason, ""
 	case verdict.Fail, verdict.Warn, verdict.Note, verdict.Error:
 		if !broken(v, strict) {

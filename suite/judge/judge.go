@@ -167,7 +167,7 @@ func (j *judge) item(item plan.Item) []verdict.Verdict {
 	switch {
 	case item.Status != "":
 		for _, q := range requirements {
-			t.add(q, outcome{status: item.Status, reason: item.Reason})
+			t.add(q, outcome{status: item.Status, reason: item.Reason, add: item.Add})
 		}
 	case ex.Watch:
 		if j.watched == nil {

@@ -12,7 +12,7 @@ const (
 	Fail     Status = "fail"     // a MUST or MUST NOT is broken
 	Warn     Status = "warn"     // a SHOULD or SHOULD NOT is broken
 	Note     Status = "note"     // advice not followed; never counted
-	Untested Status = "untested" // applies, but this server gave no way to exercise it; Reason says what to add
+	Untested Status = "untested" // applies, but this server gave no way to exercise it; Add says what to add
 	Skip     Status = "skip"     // does not apply; Reason says why
 	Pass     Status = "pass"
 )
@@ -27,6 +27,7 @@ type Verdict struct {
 	Transport   string        `json:"transport"` // stdio, streamable-http, http+sse or in-memory
 	Status      Status        `json:"status"`
 	Reason      string        `json:"reason"`              // one sentence; empty for a pass
+	Add         Additions     `json:"add,omitempty"`       // for untested: what in litmus.yaml would let it be judged
 	Text        string        `json:"text"`                // the requirement in words
 	Spec        string        `json:"spec"`                // the URL of the section
 	Note        string        `json:"note,omitempty"`      // how a doubtful text is read
