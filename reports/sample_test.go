@@ -69,13 +69,13 @@ func sample() *verdict.Report {
 			add(at(verdict.Verdict{
 				Requirement: id, Exchange: "a tool that fails", Area: "server/tools", Level: "SHOULD", Status: verdict.Untested,
 				Reason: "no known tool fails", Add: verdict.Additions{{Key: "roles", Name: "failing-tool", Value: "{name: …, arguments: {…}}"}},
-				Text:   "A failure of the tool itself is told in the result.", Spec: "server/tools#error-handling",
+				Text: "A failure of the tool itself is told in the result.", Spec: "server/tools#error-handling",
 			}))
 		}
 		add(at(verdict.Verdict{
 			Requirement: "resources.read.binary", Exchange: "read a binary resource", Area: "server/resources", Level: "MUST", Status: verdict.Untested,
 			Reason: "no known resource is binary", Add: verdict.Additions{{Key: "roles", Name: "binary-resource", Value: "{uri: …}"}},
-			Text:   "Binary contents are base64.", Spec: "server/resources#resource-contents",
+			Text: "Binary contents are base64.", Spec: "server/resources#resource-contents",
 		}))
 	}
 	add(verdict.Verdict{

@@ -152,7 +152,8 @@ func SecretHeaders(names ...string) Option {
 	return func(s *settings) { s.hidden = append(s.hidden, names...) }
 }
 
-// Progress is told how many exchanges will be played, and of each that was, as it ends, with its verdicts.
+// Progress is told how many exchanges will be played, and of each that was, as it ends, with its verdicts. These have no Reason and
+// no Evidence: both may quote the server, and secrets are redacted only once all of the run is there.
 func Progress(planned func(n int), played func(verdicts ...verdict.Verdict)) Option {
 	return func(s *settings) { s.planned, s.played = planned, played }
 }
@@ -278,15 +279,21 @@ func Run(ctx context.Context, target Target, opts ...Option) (*Outcome, error) {
 	return conclude(s, s.redactor().Run(run))
 }
 
-// judgePlay tells of the verdicts of one play, when someone wants to know.
+// judgePlay tells of the verdicts of one play, when someone wants to know. The play is not redacted yet, so what quotes the server
+// is left out.
 func (s *settings) judgePlay() func(*observe.Context, *transcript.Play, *transcript.Session) {
 	if s.played == nil {
 		return nil
 	}
 	return func(c *observe.Context, p *transcript.Play, session *transcript.Session) {
-		if !plan.Surveys(p.Exchange) {
-			s.played(judge.Play(s.library, c, p, session)...)
+		if plan.Surveys(p.Exchange) {
+			return
 		}
+		verdicts := judge.Play(s.library, c, p, session)
+		for i := range verdicts {
+			verdicts[i].Reason, verdicts[i].Evidence = "", nil
+		}
+		s.played(verdicts...)
 	}
 }
 
@@ -317,9 +324,7 @@ func conclude(s *settings, run *transcript.Run) (*Outcome, error) {
 	report := &verdict.Report{
 		Suite: h.Suite, Catalogue: h.Catalogue, Target: h.Target, Server: judge.Server(run), Started: h.Started,
 		Duration: h.Duration, Complete: run.Complete, Problems: h.Problems, Verdicts: verdicts, Select: h.Options.Select, Shard: h.Options.Shard,
-	}
-	for _, p := range judge.Pairs(run) {
-		report.Runs = append(report.Runs, verdict.Run{Revision: string(p.Revision), Transport: p.Transport})
+		Runs: judge.Runs(run),
 	}
 	return &Outcome{Report: report, Transcript: run, Strict: s.strict}, nil
 }

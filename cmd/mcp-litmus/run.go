@@ -248,7 +248,7 @@ func conclusion(r *verdict.Report, strict, undriven, interrupted bool) error {
 		return exit{exitNotPossible, "interrupted; the reports hold what was judged until then"}
 	case r.Inapplicable(): // told by the report's last line
 		return exit{exitNotPossible, ""}
-	case judged == 0 || len(r.Runs) == 0 || undriven:
+	case judged == 0 || undriven:
 		return exit{exitNotPossible, "the run could not be carried out: " + orElse(strings.Join(r.Problems, "; "), "nothing was judged")}
 	case !r.Conforms(strict) || len(r.Baseline) > 0:
 		return exit{exitBreaks, ""}

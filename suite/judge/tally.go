@@ -41,14 +41,8 @@ func newTally(j *judge, ex *script.Exchange) *tally {
 	return &tally{j: j, ex: ex, context: j.context, by: map[string]outcome{}}
 }
 
-// worse orders the statuses: what a further check of the same requirement can make of it. A pass beats skip and
-// untested, because then the requirement was judged.
-var worse = map[verdict.Status]int{
-	verdict.Skip: 1, verdict.Untested: 2, verdict.Pass: 3, verdict.Error: 4, verdict.Note: 5, verdict.Warn: 6, verdict.Fail: 7,
-}
-
 func (t *tally) add(q *script.Requirement, o outcome) {
-	if old, ok := t.by[q.ID]; !ok || worse[o.status] > worse[old.status] {
+	if old, ok := t.by[q.ID]; !ok || o.status.Outweighs(old.status) {
 		t.by[q.ID] = o
 	}
 }
