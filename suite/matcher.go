@@ -58,7 +58,11 @@ func aside(v verdict.Verdict, strict bool) (skip, remark string) {
 		return "untested: " + v.Reason, ""
 	case verdict.Fail, verdict.Warn, verdict.Note, verdict.Error:
 		if !broken(v, strict) {
-			return "", string(v.Status) + ": " + v.Text + ": " + v.Reason
+			remark = string(v.Status) + ": " + v.Text + ": " + v.Reason
+			if v.Known != "" {
+				remark += "; known: " + v.Known
+			}
+			return "", remark
 		}
 	}
 	return "", ""

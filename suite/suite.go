@@ -18,6 +18,7 @@ import (
 
 	"github.com/mcp-litmus/mcp-litmus/fixtures"
 	"github.com/mcp-litmus/mcp-litmus/suite/auth"
+	"github.com/mcp-litmus/mcp-litmus/suite/config"
 	"github.com/mcp-litmus/mcp-litmus/suite/judge"
 	"github.com/mcp-litmus/mcp-litmus/suite/observe"
 	"github.com/mcp-litmus/mcp-litmus/suite/plan"
@@ -74,6 +75,8 @@ type settings struct {
 	played    func(...verdict.Verdict)
 	wire      func(int, transcript.Event)
 	library   *script.Library
+	checks    []func(*script.Library) error // of options, once the library is there
+	baseline  config.Baseline
 }
 
 // Option changes how a run is done.
@@ -123,6 +126,14 @@ func Jobs(n int) Option { return func(s *settings) { s.jobs = n } }
 
 // Strict makes a broken SHOULD count as a failure.
 func Strict() Option { return func(s *settings) { s.strict = true } }
+
+// Baseline names the failures that are known and reviewed: config.LoadBaseline reads them from a file. They count no more, and an entry
+// that is out of date fails (see Report.Baseline). Of several options the last one counts.
+func Baseline(b config.Baseline) Option { return func(s *settings) { s.baseline = b } }
+
+// Narrowed says that less is asked for, with Select or Revisions, than what the baseline is about: that nothing fails of what an entry
+// covers does not make it out of date then.
+func Narrowed() Option { return func(s *settings) { s.options.Narrowed = true } }
 
 // Exchanges adds exchanges (and requirements) of one's own from YAML files.
 func Exchanges(fsys fs.FS) Option {
@@ -217,6 +228,11 @@ func gather(opts []Option) (*settings, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, check := range s.checks {
+		if err := check(s.library); err != nil {
+			return nil, err
+		}
+	}
 	for name := range s.options.Roles {
 		if s.library.Role(name) == nil {
 			return nil, fmt.Errorf("there is no role %q; `mcp-litmus list --roles` lists them", name)
@@ -298,7 +314,7 @@ func (s *settings) judgePlay() func(*observe.Context, *transcript.Play, *transcr
 }
 
 // Judge judges a recorded run again. The options that the run was made with are in the transcript; of opts, only
-// Exchanges and Strict matter.
+// Exchanges, Strict and Baseline matter.
 func Judge(r io.Reader, opts ...Option) (*Outcome, error) {
 	s, err := gather(opts)
 	if err != nil {
@@ -326,5 +342,7 @@ func conclude(s *settings, run *transcript.Run) (*Outcome, error) {
 		Duration: h.Duration, Complete: run.Complete, Problems: h.Problems, Verdicts: verdicts, Select: h.Options.Select, Shard: h.Options.Shard,
 		Runs: judge.Runs(run),
 	}
+	report.Narrowed = h.Options.Narrowed && len(s.baseline) > 0
+	s.baseline.Apply(report)
 	return &Outcome{Report: report, Transcript: run, Strict: s.strict}, nil
 }
