@@ -29,11 +29,6 @@ type Stretch struct {
 //
 // What belongs together may stand in several stretches: an answer that comes after its play is an event of the session.
 // So each conversation is gone through as a whole, in the order of time.
-func Watch(revision script.Revision, stretches []Stretch) map[string]any {
-	return (*Reader)(nil).Watch(revision, stretches)
-}
-
-// Watch is the function Watch.
 func (r *Reader) Watch(revision script.Revision, stretches []Stretch) map[string]any {
 	w := watch{sessions: map[int]map[string]any{}, reader: r}
 	w.definitions, _ = schema.For(string(revision)) // nil for a revision without: then no message has a definition

@@ -72,5 +72,5 @@ func replay(lib *script.Library, c *observe.Context, p Surveyed) map[string]any 
 	if ex == nil {
 		return vars
 	}
-	return c.Reader.Replay(ex, vars, p.Events, func(observe.Seen) {})
+	return c.Reader.Replay(ex, vars, p.Events, nil)
 }

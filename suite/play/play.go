@@ -221,8 +221,9 @@ func (p *player) playIn(ctx context.Context, ex *script.Exchange, c *observe.Con
 		}
 		o.record.Events = append(o.record.Events, o.Take()...)
 		o.AnswerWith(answers(ex.Client))
-		a := &actor{player: p, ctx: ctx, c: c, ex: ex, sessions: map[string]*opened{"": o}, vars: c.Vars(ex.Client.Capabilities, o.record.Opening())}
-		err := a.steps(ex.Steps, 0)
+		a := &actor{player: p, ctx: ctx, c: c, ex: ex, sessions: map[string]*opened{"": o}}
+		walk := observe.Walk{Carry: a.carry}
+		_, err := walk.Steps(ex, c.Vars(ex.Client.Capabilities, o.record.Opening()))
 		pl.Events = a.take()
 		if err != nil && !errors.Is(err, context.Canceled) {
 			pl.Problem = err.Error()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcp-litmus/mcp-litmus/suite/observe"
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
+	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
 	"github.com/mcp-litmus/mcp-litmus/suite/transport"
 	"github.com/mcp-litmus/mcp-litmus/suite/wire"
 )
@@ -376,21 +377,18 @@ func (a *actor) parallel(ctx context.Context, st *script.Step, s *opened) error 
 
 // open opens a further session of the exchange under the step's name, a bare one without its handshake. Its
 // events are those of the step.
-func (a *actor) open(st *script.Step) error {
+func (a *actor) open(st *script.Step) ([]transcript.Event, error) {
 	o := a.player.open(a.ctx, a.c.Revision, a.ex.Client, true)
 	o.record.Exchange, o.record.Name = a.ex.Name, st.Target
 	a.sessions[st.Target] = o
 	if o.err != nil {
-		return o.err
+		return nil, o.err
 	}
 	o.At(st.Number, 0)
 	if !st.Bare {
 		if err := o.Begin(a.ctx); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if st.As != "" {
-		a.vars[st.As] = observe.Step(st, o.Events(), nil)
-	}
-	return nil
+	return o.Over(), nil
 }
