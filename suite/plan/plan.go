@@ -39,7 +39,7 @@ func Concerns(lib *script.Library, ex *script.Exchange, r script.Revision, trans
 	if !over(ex.Transports, transport) || !r.Over(transport) || ex.Era != "" && ex.Era != r.Era() {
 		return false
 	}
-	return len(InForce(lib, ex, r, transport)) > 0 || Surveys(ex.Name)
+	return len(InForce(lib, ex, r, transport)) > 0 || ex.Survey != ""
 }
 
 // over says whether transport is among those listed; none listed means all. What is about stdio is about

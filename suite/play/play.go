@@ -121,7 +121,7 @@ func (p *player) playAll(ctx context.Context, contexts []*observe.Context) {
 	for _, c := range contexts {
 		for _, item := range plan.Plan(p.cfg.Library, c) {
 			ex := item.Exchange
-			if item.Status != "" || ex.Watch || plan.Surveys(ex.Name) {
+			if item.Status != "" || ex.Watch || ex.Survey != "" {
 				continue
 			}
 			if p.cfg.Select != nil && !p.cfg.Select(ex, c.Revision) {

@@ -213,7 +213,7 @@ func (p *player) surveyAt(ctx context.Context, r script.Revision, opening time.D
 	p.mu.Lock()
 	p.tools[r], _ = c.Server["tools"].([]any)
 	p.mu.Unlock()
-	plays = p.surveyPlay(ctx, c, plan.Calls, o, plays)
+	plays = p.surveyPlay(ctx, c, script.Calls, o, plays)
 	p.release(o, !o.Gone())
 	return p.context(r, append(plays, others()...)), string(r), nil
 }
@@ -285,7 +285,7 @@ func answered(o *opened, statuses ...int) bool {
 // guard finds out, in a session without a handshake, how the server answers to what comes without a token, and adds that
 // to the plays.
 func (p *player) guard(ctx context.Context, r script.Revision, plays []plan.Surveyed) []plan.Surveyed {
-	ex := p.cfg.Library.Exchange(plan.Guard)
+	ex := p.cfg.Library.Survey(script.Guard)
 	if ex == nil || !slices.Contains(ex.Transports, p.cfg.Target.Transport()) {
 		return plays
 	}
@@ -294,7 +294,7 @@ func (p *player) guard(ctx context.Context, r script.Revision, plays []plan.Surv
 	if o.err != nil {
 		return plays
 	}
-	return p.surveyPlay(ctx, p.context(r, plays), plan.Guard, o, plays)
+	return p.surveyPlay(ctx, p.context(r, plays), script.Guard, o, plays)
 }
 
 // modernError says whether the event brings an error that only a server of the modern era gives.
@@ -312,8 +312,8 @@ func modernError(e transcript.Event) bool {
 // offered plays the exchange of the survey that lists what the session's client is offered, and tells the session of the tools.
 // The context is what is known then.
 func (p *player) offered(ctx context.Context, r script.Revision, o *opened) ([]plan.Surveyed, *observe.Context) {
-	before := []plan.Surveyed{{Exchange: plan.Offer, Client: o.record.Client, Opening: o.record.Opening()}}
-	plays := p.surveyPlay(ctx, p.contextOf(r, before), plan.Offer, o, nil)
+	before := []plan.Surveyed{{Kind: script.Offer, Client: o.record.Client, Opening: o.record.Opening()}}
+	plays := p.surveyPlay(ctx, p.contextOf(r, before), script.Offer, o, nil)
 	c := p.contextOf(r, plays)
 	tools, _ := c.Server["tools"].([]any)
 	o.Mirror(tools)
@@ -321,9 +321,9 @@ func (p *player) offered(ctx context.Context, r script.Revision, o *opened) ([]p
 }
 
 // surveyPlay plays an exchange of the survey, with what is known before it, and adds it to the plays.
-func (p *player) surveyPlay(ctx context.Context, c *observe.Context, name string, o *opened, plays []plan.Surveyed) []plan.Surveyed {
-	s := plan.Surveyed{Exchange: name, Client: o.record.Client, Opening: o.record.Opening()}
-	if ex := p.cfg.Library.Exchange(name); ex != nil {
+func (p *player) surveyPlay(ctx context.Context, c *observe.Context, kind script.SurveyKind, o *opened, plays []plan.Surveyed) []plan.Surveyed {
+	s := plan.Surveyed{Kind: kind, Client: o.record.Client, Opening: o.record.Opening()}
+	if ex := p.cfg.Library.Survey(kind); ex != nil {
 		s.Events = p.playIn(ctx, ex, c, o).Events
 	}
 	return append(plays, s)

@@ -23,8 +23,8 @@ type stepReader struct {
 var verbs = map[Verb][]string{
 	Request:  {"params", "meta", "id", "headers", "until", "poll", "malformed"},
 	Notify:   {"params", "headers", "malformed"},
-	Raw:      {"ids", "headers", "malformed"},
-	HTTP:     {"headers", "until", "malformed"},
+	Raw:      {"ids", "headers"},
+	HTTP:     {"headers", "until"},
 	Pages:    {"params", "meta"},
 	Listen:   {"headers"},
 	Await:    {},

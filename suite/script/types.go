@@ -54,6 +54,7 @@ type Exchange struct {
 	Reason     string   // why, for When and Given
 	Session    SessionKind
 	Client     Client
+	Survey     SurveyKind
 	Watch      bool // no steps: Checks are judged over everything that arrived at this revision and transport
 	Steps      []*Step
 	Checks     []*Check // of a Watch exchange, or of the exchange as a whole, after its last step
