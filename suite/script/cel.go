@@ -409,14 +409,19 @@ var (
 	noKey       = regexp.MustCompile(`no such key: (.*)$`)
 )
 
-// plainError puts CEL's own words into ours.
+// absence is that a variable or a member is not there.
+type absence string
+
+func (a absence) Error() string { return string(a) }
+
+// plainError puts CEL's own words into ours. What is not there is an absence.
 func plainError(err error) error {
 	text := err.Error()
 	if m := noAttribute.FindStringSubmatch(text); m != nil {
-		return fmt.Errorf("there is no %s", strings.TrimPrefix(m[1], "."))
+		return absence("there is no " + strings.TrimPrefix(m[1], "."))
 	}
 	if m := noKey.FindStringSubmatch(text); m != nil {
-		return fmt.Errorf("there is no member %q", m[1])
+		return absence(fmt.Sprintf("there is no member %q", m[1]))
 	}
 	if strings.Contains(text, "no such overload") {
 		return fmt.Errorf("values of these kinds do not go together (%s)", text)
