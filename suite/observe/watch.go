@@ -181,7 +181,7 @@ func (w *watch) conversation(moments []moment) {
 		case transcript.Answer:
 			statuses[e.Stream] = e.HTTP.Status
 			doc := place
-			maps.Copy(doc, HTTP(posts[e.Stream], streams[e.Stream]))
+			maps.Copy(doc, httpDoc(posts[e.Stream], streams[e.Stream]))
 			sent := w.reader.read(posts[e.Stream].Data)
 			doc["sent"], doc["sentKind"], doc["malformed"] = sent.Value, string(sent.Kind), malformed || broken[e.Stream]
 			w.answers = append(w.answers, doc)

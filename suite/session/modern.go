@@ -47,10 +47,10 @@ func (s *Session) withMeta(params any, meta map[string]any) any {
 	return out
 }
 
-// Discover opens a modern session: it asks what the server is. It returns an error when the answer tells no modern
+// discover opens a modern session: it asks what the server is. It returns an error when the answer tells no modern
 // server; one that does not speak the session's revision is no error (see Negotiated).
 // Source: 2026-07-28, Discovery; stdio and Streamable HTTP, "Backward Compatibility".
-func (s *Session) Discover(ctx context.Context) error {
+func (s *Session) discover(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()
 	if _, err := s.first(ctx, "server/discover", nil); err != nil {
@@ -100,7 +100,7 @@ func (s *Session) Mirror(tools []any) {
 // comes with. Only HTTP sends them.
 // Source: 2026-07-28, Streamable HTTP, "Request Metadata".
 func (s *Session) mirrored(out transport.Outgoing) transport.Outgoing {
-	if s.opts.Revision < wire.Modern || out.NoDefaults || out.Method != "" && out.Method != http.MethodPost || out.Data == nil {
+	if s.opts.Revision < wire.Modern || out.Method != "" && out.Method != http.MethodPost || out.Data == nil {
 		return out
 	}
 	m := wire.Read(out.Data)
