@@ -116,8 +116,8 @@ func lateDeadline(parent context.Context, bound time.Duration) (ctx context.Cont
 // bound is how long a step may wait. Until a process that was started bare has said something it may still be
 // coming up, so that the bound of a handshake holds, as it does in every other session.
 func (a *actor) bound(st *script.Step, s *opened) time.Duration {
-	if st.TimeoutMS > 0 {
-		return time.Duration(st.TimeoutMS) * time.Millisecond
+	if st.Timeout > 0 {
+		return st.Timeout
 	}
 	bound := a.player.cfg.Options.Timeout
 	said := func(e transcript.Event) bool { return e.Kind == transcript.Receive }

@@ -12,9 +12,9 @@ import (
 	"github.com/mcp-litmus/mcp-litmus/suite/observe"
 	"github.com/mcp-litmus/mcp-litmus/suite/plan"
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
+	"github.com/mcp-litmus/mcp-litmus/suite/session"
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
 	"github.com/mcp-litmus/mcp-litmus/suite/transport"
-	"github.com/mcp-litmus/mcp-litmus/suite/wire"
 )
 
 // survey finds out which of the revisions asked for the server speaks, and what it offers at each.
@@ -256,7 +256,7 @@ func (p *player) surveyClients(ctx context.Context, r script.Revision) func() []
 func (p *player) fallBack(ctx context.Context, r script.Revision, refused *opened) bool {
 	target, ok := p.cfg.Target.(transport.Switcher)
 	if !ok || p.settled || p.cfg.Target.Transport() != transport.StreamableHTTP || !answered(refused, 400, 404, 405) ||
-		slices.ContainsFunc(refused.record.Events, modernError) {
+		slices.ContainsFunc(refused.record.Events, session.IsModern) {
 		return false
 	}
 	if !target.Switch(transport.HTTPSSE) {
@@ -295,18 +295,6 @@ func (p *player) guard(ctx context.Context, r script.Revision, plays []plan.Surv
 		return plays
 	}
 	return p.surveyPlay(ctx, p.context(r, plays), script.Guard, o, plays)
-}
-
-// modernError says whether the event brings an error that only a server of the modern era gives.
-// Source: 2026-07-28, Overview, "Error Codes"; Streamable HTTP, "Backward Compatibility".
-func modernError(e transcript.Event) bool {
-	if e.Kind != transcript.Receive {
-		return false
-	}
-	m, _ := wire.Read(e.Data).Value.(map[string]any)
-	failure, _ := m["error"].(map[string]any)
-	code, ok := failure["code"].(int64)
-	return ok && slices.Contains([]int64{-32020, -32021, -32022}, code)
 }
 
 // offered plays the exchange of the survey that lists what the session's client is offered, and tells the session of the tools.

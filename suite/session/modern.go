@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
 	"github.com/mcp-litmus/mcp-litmus/suite/transport"
 	"github.com/mcp-litmus/mcp-litmus/suite/wire"
 )
@@ -87,7 +88,23 @@ func discovered(asked string, reply any) string {
 	return ""
 }
 
-const unsupportedVersion = -32022
+// The codes of errors that only a server of the modern era gives.
+// Source: 2026-07-28, Overview, "Error Codes".
+const (
+	headerMismatch     = -32020
+	missingCapability  = -32021
+	unsupportedVersion = -32022
+)
+
+// IsModern says whether the event brings an error that only a server of the modern era gives.
+// Source: 2026-07-28, Streamable HTTP, "Backward Compatibility".
+func IsModern(e transcript.Event) bool {
+	if e.Kind != transcript.Receive {
+		return false
+	}
+	code, ok := member(member(wire.Read(e.Data).Value, "error"), "code").(int64)
+	return ok && slices.Contains([]int64{headerMismatch, missingCapability, unsupportedVersion}, code)
+}
 
 // Mirror tells the session of the tools that the server offers, whose annotated arguments it puts into headers.
 func (s *Session) Mirror(tools []any) {
