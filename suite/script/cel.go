@@ -442,9 +442,9 @@ func ownMacros() []cel.Macro {
 		}
 		return nil, f.NewError(args[0].ID(), "has() takes a name or a member: has(result), has(result.tools); for other keys: \"key\" in map")
 	})}
-	for name, want := range revisionFunctions {
+	for name, own := range revisionFunctions {
 		macros = append(macros, cel.GlobalVarArgMacro(name, func(f cel.MacroExprFactory, _ ast.Expr, args []ast.Expr) (ast.Expr, *cel.Error) {
-			if len(args) != want {
+			if len(args) != own.values {
 				return nil, nil // unknownName says it
 			}
 			if name == "schema" || name == "problems" {

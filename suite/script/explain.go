@@ -2,6 +2,7 @@ package script
 
 import (
 	"errors"
+	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -270,7 +271,11 @@ func (x *explainer) call(e ast.Expr) {
 
 // findings shows what a function that only says yes or no has found.
 func (x *explainer) findings(c ast.CallExpr) {
-	values := make([]any, 0, 3)
+	f, ok := revisionFunctions[strings.TrimPrefix(c.FunctionName(), "@")]
+	if !ok || f.tells == "" {
+		return
+	}
+	values := make([]any, 0, len(c.Args()))
 	for _, a := range c.Args() {
 		v, ok := x.value(a)
 		if !ok || types.IsError(v) {
@@ -278,29 +283,12 @@ func (x *explainer) findings(c ast.CallExpr) {
 		}
 		values = append(values, native(v))
 	}
-	var found []string
-	var label string
-	switch c.FunctionName() {
-	case "@schema":
-		label = "problems"
-		found, _ = messageProblems(values[0], values[1], values[2])
-	case "@isJSONSchema":
-		label = "schemaProblems"
-		found = readSchema(values[0], Revision(jsonText(values[1]))).all()
-	case "@conforms":
-		label = "problems of the instance"
-		found = readSchema(values[1], Revision(jsonText(values[2]))).check(values[0])
-	}
-	if len(found) > 0 {
-		p := valued(label, textList(found))
+	problems, unknown, _ := f.found(values[:f.values], Revision(fmt.Sprint(values[f.values])))
+	if found := slices.Concat(problems, unknown); len(found) > 0 {
+		p := valued(f.tells, textList(found))
 		p.Problems = found
 		x.put(p)
 	}
-}
-
-func jsonText(v any) string {
-	s, _ := v.(string)
-	return s
 }
 
 // comprehension shows the range and, where one item decided (an all that is false, an exists that is true, an
