@@ -202,7 +202,7 @@ func TestWatchLeavesOutTheOlderEra(t *testing.T) {
 		{"not at an older revision", "2025-11-25", []transcript.Event{sent(1, initialize), received(1, opened), received(2, ping)}, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			seen := observe.Watch(c.revision, []observe.Stretch{{Name: "x", Session: 1, Events: c.events}})
+			seen := new(observe.Reader).Watch(c.revision, []observe.Stretch{{Name: "x", Session: 1, Events: c.events}})
 			gomega.NewWithT(t).Expect(docs(t, seen, "messages")).To(gomega.HaveLen(c.want))
 		})
 	}
