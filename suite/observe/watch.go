@@ -32,11 +32,6 @@ type Stretch struct {
 //
 // What belongs together may stand in several stretches: an answer that comes after its play is an event of the session.
 // So each conversation is gone through as a whole, in the order of time.
-func Watch(revision script.Revision, stretches []Stretch) map[string]any {
-	return (*Reader)(nil).Watch(revision, stretches)
-}
-
-// Watch is the function Watch.
 func (r *Reader) Watch(revision script.Revision, stretches []Stretch) map[string]any {
 	w := watch{modern: revision >= wire.Modern, sessions: map[int]map[string]any{}, reader: r}
 	w.definitions, _ = schema.For(string(revision)) // nil for a revision without: then no message has a definition
@@ -200,7 +195,7 @@ func (w *watch) conversation(moments []moment) {
 		case transcript.Answer:
 			statuses[e.Stream] = e.HTTP.Status
 			doc := place
-			maps.Copy(doc, HTTP(posts[e.Stream], streams[e.Stream]))
+			maps.Copy(doc, httpDoc(posts[e.Stream], streams[e.Stream]))
 			sent := w.reader.read(posts[e.Stream].Data)
 			doc["sent"], doc["sentKind"], doc["malformed"] = sent.Value, string(sent.Kind), malformed || broken[e.Stream]
 			w.answers = append(w.answers, doc)

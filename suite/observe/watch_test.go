@@ -43,7 +43,7 @@ func docs(t *testing.T, seen map[string]any, name string) []map[string]any {
 
 func TestWatchNamesDefinitions(t *testing.T) {
 	g := gomega.NewWithT(t)
-	seen := observe.Watch("2025-11-25", []observe.Stretch{{Name: "x", Session: 1, Events: []transcript.Event{
+	seen := new(observe.Reader).Watch("2025-11-25", []observe.Stretch{{Name: "x", Session: 1, Events: []transcript.Event{
 		sent(1, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`),
 		received(1, `{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}`),
 		sent(1, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a","task":{}}}`),
@@ -73,7 +73,7 @@ func later(e transcript.Event) transcript.Event {
 
 func TestWatchCountsReplies(t *testing.T) {
 	g := gomega.NewWithT(t)
-	seen := observe.Watch("2025-11-25", []observe.Stretch{
+	seen := new(observe.Reader).Watch("2025-11-25", []observe.Stretch{
 		{Session: 1, Events: []transcript.Event{later(received(0, `{"jsonrpc":"2.0","id":"late","result":{}}`))}}, // how the session ended
 		{Name: "x", Session: 1, Events: []transcript.Event{
 			sent(1, `{"jsonrpc":"2.0","id":"late","method":"ping"}`),
@@ -100,7 +100,7 @@ func TestWatchFindsTheRequestOfALateReplyOnASecondSession(t *testing.T) {
 	ask := sent(1, `{"jsonrpc":"2.0","id":7,"method":"ping"}`)
 	ask.In = "second"
 	late := later(received(0, `{"jsonrpc":"2.0","id":7,"result":{}}`))
-	seen := observe.Watch("2025-11-25", []observe.Stretch{
+	seen := new(observe.Reader).Watch("2025-11-25", []observe.Stretch{
 		{Session: 2, Of: "x", As: "second", Events: []transcript.Event{late}},
 		{Name: "x", Session: 1, Events: []transcript.Event{ask}},
 		{Name: "y", Session: 3, Events: []transcript.Event{ask}},
@@ -118,7 +118,7 @@ func TestWatchJoinsAnAnswerThatCameAfterThePlay(t *testing.T) {
 	g := gomega.NewWithT(t)
 	body := later(on(1, `{"jsonrpc":"2.0","id":1,"result":{}}`, nil))
 	body.At++
-	seen := observe.Watch("2025-11-25", []observe.Stretch{
+	seen := new(observe.Reader).Watch("2025-11-25", []observe.Stretch{
 		{Session: 1, Events: []transcript.Event{later(answered(1, 200)), body}},
 		{Name: "x", Session: 1, Events: []transcript.Event{posted(1, "POST", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, nil)}},
 	})
@@ -144,7 +144,7 @@ func TestWatchTakesWhatClaimsToBeAMessage(t *testing.T) {
 		{"an event with a name of its own", []transcript.Event{posted(1, "GET", "", nil), answered(1, 200), on(1, `{}`, &transcript.SSE{Event: "heartbeat"})}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			seen := observe.Watch("2025-11-25", []observe.Stretch{{Name: "x", Session: 1, Events: c.events}})
+			seen := new(observe.Reader).Watch("2025-11-25", []observe.Stretch{{Name: "x", Session: 1, Events: c.events}})
 			gomega.NewWithT(t).Expect(docs(t, seen, "messages")).To(gomega.HaveLen(c.want))
 		})
 	}
@@ -155,7 +155,7 @@ func TestWatchKnowsRedelivery(t *testing.T) {
 	id := "e1"
 	reply := `{"jsonrpc":"2.0","id":1,"result":{}}`
 	resume := map[string][]string{http.CanonicalHeaderKey("Last-Event-ID"): {"e0"}}
-	seen := observe.Watch("2025-11-25", []observe.Stretch{{Name: "x", Session: 1, Events: []transcript.Event{
+	seen := new(observe.Reader).Watch("2025-11-25", []observe.Stretch{{Name: "x", Session: 1, Events: []transcript.Event{
 		posted(1, "POST", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, nil), answered(1, 200),
 		on(1, reply, &transcript.SSE{ID: &id}),
 		posted(2, "GET", "", resume), answered(2, 200),
@@ -170,7 +170,7 @@ func TestWatchKnowsWhatALateAnswerIsTo(t *testing.T) {
 	g := gomega.NewWithT(t)
 	late := answered(1, 200)
 	late.Step, late.At = 0, 1
-	seen := observe.Watch("2025-11-25", []observe.Stretch{
+	seen := new(observe.Reader).Watch("2025-11-25", []observe.Stretch{
 		{Session: 1, Events: []transcript.Event{late}}, // how the session ended
 		{Name: "x", Session: 1, Malformed: map[int]bool{1: true}, Events: []transcript.Event{
 			posted(1, "POST", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, nil),
@@ -202,7 +202,7 @@ func TestWatchLeavesOutTheOlderEra(t *testing.T) {
 		{"not at an older revision", "2025-11-25", []transcript.Event{sent(1, initialize), received(1, opened), received(2, ping)}, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			seen := observe.Watch(c.revision, []observe.Stretch{{Name: "x", Session: 1, Events: c.events}})
+			seen := new(observe.Reader).Watch(c.revision, []observe.Stretch{{Name: "x", Session: 1, Events: c.events}})
 			gomega.NewWithT(t).Expect(docs(t, seen, "messages")).To(gomega.HaveLen(c.want))
 		})
 	}

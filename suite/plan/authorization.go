@@ -8,7 +8,7 @@ import (
 // ValidToken is the kind of the token that opens a server, as Options.Tokens names it.
 const ValidToken = "valid"
 
-// Authorization is the document `auth`. guard are the variables that the Guard exchange left, nil when it was not played;
+// Authorization is the document `auth`. guard are the variables that script.Guard left, nil when it was not played;
 // accepted says whether a session could be opened with the token given, if any. It has
 //
 //   - protected: whether the server refuses to open a session without a token. 401 says so by itself, 403 only where
@@ -24,7 +24,7 @@ func Authorization(guard map[string]any, accepted bool, opts transcript.Options)
 		tokens[kind] = token
 	}
 	doc := map[string]any{"protected": false, "accepted": accepted, "tokens": tokens, "documents": []any{}, "declared": false}
-	answer := answerOf(guard, "anonymous")
+	answer := answerOf(guard, script.AnonymousStep)
 	status, _ := answer["status"].(int64)
 	if status != 401 && !(accepted && status == 403) {
 		return doc
@@ -39,7 +39,7 @@ func Authorization(guard map[string]any, accepted bool, opts transcript.Options)
 		}
 	}
 	var documents []any
-	for _, from := range []string{"header", "path", "root"} {
+	for _, from := range script.DocumentSteps {
 		answer := answerOf(guard, from)
 		found, _ := answer["json"].(map[string]any)
 		if answer["status"] == int64(200) && (found["resource"] != nil || found["authorization_servers"] != nil) {

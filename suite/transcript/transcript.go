@@ -124,9 +124,9 @@ type Options struct {
 
 // Role says which tool, prompt or resource plays a part, and with which arguments.
 type Role struct {
-	Name      string         `json:"name,omitempty" yaml:"name"` // of a tool or prompt
-	Arguments map[string]any `json:"arguments,omitempty" yaml:"arguments"`
-	URI       string         `json:"uri,omitempty" yaml:"uri"` // of a resource
+	Name      string         `json:"name,omitempty"` // of a tool or prompt
+	Arguments map[string]any `json:"arguments,omitempty"`
+	URI       string         `json:"uri,omitempty"` // of a resource
 }
 
 // Run is a whole transcript.
