@@ -35,6 +35,8 @@ type tally struct {
 
 func failed(e transcript.Event) bool { return e.Kind == transcript.Failure }
 
+func exited(e transcript.Event) bool { return e.Kind == transcript.Exit }
+
 func newTally(j *judge, ex *script.Exchange) *tally {
 	return &tally{j: j, ex: ex, context: j.context, by: map[string]outcome{}}
 }
@@ -153,8 +155,11 @@ func (t *tally) step(c *script.Check, q *script.Requirement, seen observe.Seen, 
 		return outcome{status: verdict.Skip, reason: cmp.Or(c.Reason, fmt.Sprintf("the step does not apply: not %s", seen.Step.When.Source))}
 	case seen.Doc == nil:
 		return t.undone(p)
-	case seen.Gone && !c.Survival && q.LevelAt(t.j.pair.Revision) != script.Advice:
+	case (seen.Gone || neverReached(seen.Events)) && !c.Survival && q.LevelAt(t.j.pair.Revision) != script.Advice:
 		return outcome{status: verdict.Untested, reason: "the server had ended the conversation before this step"}
+	}
+	if t.j.endedForSeveral() && slices.ContainsFunc(seen.Events, exited) && seen.Doc["reply"] == nil {
+		return outcome{status: verdict.Untested, reason: "the server's process ended while this and other exchanges were under way, and by which cannot be told; --jobs 1 may tell"}
 	}
 	for _, e := range seen.Events {
 		if e.Kind == transcript.Failure {
@@ -165,6 +170,14 @@ func (t *tally) step(c *script.Check, q *script.Requirement, seen observe.Seen, 
 		}
 	}
 	return t.check(c, q, seen.Vars, seen.Events)
+}
+
+// neverReached says whether nothing that a step sent could reach the server, because its process had ended.
+func neverReached(events []transcript.Event) bool {
+	isEnd := func(e transcript.Event) bool { return e.Kind == transcript.End }
+	return slices.ContainsFunc(events, isEnd) && !slices.ContainsFunc(events, func(e transcript.Event) bool {
+		return isEnd(e) && e.Note != transcript.NeverReached
+	})
 }
 
 // unseen is the outcome of a check that found nothing to judge: for the check's reason, else as told.

@@ -87,6 +87,39 @@ func TestChecksOfAnExchangeThatWasNotCarriedOut(t *testing.T) {
 	}
 }
 
+// One process serves all sessions over HTTP: when it ends while several exchanges are played, any of them may have ended it. What could
+// not be sent any more is nobody's answer either.
+func TestAProcessThatEndedForSeveralExchanges(t *testing.T) {
+	lib := library(t)
+	during := func(exchange string) *transcript.Play {
+		return &transcript.Play{Exchange: exchange, Revision: "2025-11-25", Transport: "streamable-http",
+			Events: append(append(answered(1), answered(2)[:2]...), transcript.Event{Kind: transcript.Exit, Step: 2, Exit: &transcript.ExitStatus{Code: 1}})}
+	}
+	unsent := during("ask twice")
+	unsent.Events = append(unsent.Events[:len(unsent.Events)-1], transcript.Event{Kind: transcript.End, Step: 2, Note: transcript.NeverReached})
+	for _, x := range []struct {
+		name      string
+		transport string
+		plays     []*transcript.Play
+		ended     bool
+		unsent    bool
+	}{
+		{"one exchange", "streamable-http", []*transcript.Play{during("ask twice")}, false, false},
+		{"two exchanges", "streamable-http", []*transcript.Play{during("ask twice"), during("another")}, true, false},
+		{"two exchanges over HTTP+SSE", "http+sse", []*transcript.Play{during("ask twice"), during("another")}, true, false},
+		{"two processes", "stdio", []*transcript.Play{during("ask twice"), during("another")}, false, false},
+		{"a request that reached nobody", "streamable-http", []*transcript.Play{unsent}, false, true},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			j := &judge{lib: lib, run: &transcript.Run{Plays: x.plays}, pair: Pair{Revision: script.R20251125, Transport: x.transport},
+				context: &observe.Context{Revision: script.R20251125, Transport: x.transport}}
+			g.Expect(j.endedForSeveral()).To(gomega.Equal(x.ended))
+			g.Expect(neverReached(x.plays[0].Events)).To(gomega.Equal(x.unsent))
+		})
+	}
+}
+
 // A reason is short: the evidence holds the expression and every value.
 func TestBecause(t *testing.T) {
 	long := strings.Repeat("x", 70)

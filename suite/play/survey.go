@@ -3,6 +3,7 @@ package play
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/mcp-litmus/mcp-litmus/suite/session"
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
 	"github.com/mcp-litmus/mcp-litmus/suite/transport"
+	"github.com/mcp-litmus/mcp-litmus/suite/wire"
 )
 
 // survey finds out which of the revisions asked for the server speaks, and what it offers at each.
@@ -53,7 +55,7 @@ func (p *player) survey(ctx context.Context) []*observe.Context {
 		}
 		p.problem("the server speaks none of the revisions that were asked for, %s: it answers with %s", list(names), answered)
 	}
-	if len(usable) == 0 && len(failures) > 0 && !p.unreachable && ctx.Err() == nil {
+	if len(usable) == 0 && len(failures) > 0 && !p.unreachable && !p.barred && ctx.Err() == nil {
 		// What can be judged without a session still is: how the server answers to initialize.
 		r := asked[firstOf(asked)]
 		var plays []plan.Surveyed
@@ -138,6 +140,10 @@ func (p *player) surveyAll(ctx context.Context, asked []script.Revision) []*foun
 	return all
 }
 
+// slowStart is how many times as long as the first session others may take to open: several that start side by side, on a machine that is
+// busy, take turns, and a server that is only slow would be told to be silent.
+const slowStart = 8
+
 // shortestProbe is how long a server that has answered initialize may be silent to server/discover at least, before it is
 // taken for one of the legacy era.
 // Source: 2026-07-28, stdio, "Backward Compatibility": "a reasonable timeout".
@@ -179,7 +185,11 @@ func (p *player) surveyAt(ctx context.Context, r script.Revision, opening time.D
 		}
 		return nil, "", err
 	}
+	asked := time.Now()
 	o := p.openWithin(ctx, r, script.Client{}, false, opening)
+	if o.err == nil && !p.settled { // alone: nobody else reads the bound yet
+		p.cfg.Opening = max(p.cfg.Opening, slowStart*time.Since(asked))
+	}
 	if o.err != nil {
 		if p.fallBack(ctx, r, o) {
 			return p.surveyAt(ctx, r, opening)
@@ -192,6 +202,9 @@ func (p *player) surveyAt(ctx context.Context, r script.Revision, opening time.D
 		if answered(o, 401) {
 			p.refused = true
 			err = errors.New(plan.Unauthorized(p.context(r, nil).Auth))
+		} else if hint, barred := turnedAway(o); barred {
+			p.barred = p.barred || !p.settled
+			err = fmt.Errorf("%w%s", err, hint)
 		}
 		p.mu.Unlock()
 		p.close(o)
@@ -280,6 +293,24 @@ func answered(o *opened, statuses ...int) bool {
 	return slices.ContainsFunc(o.record.Events, func(e transcript.Event) bool {
 		return e.Kind == transcript.Answer && slices.Contains(statuses, e.HTTP.Status)
 	})
+}
+
+// turnedAway says whether the opening of a session was refused before anything of the protocol was looked at, as a wrong address, a
+// guard of host names or a gateway does, and what a person may try. Nothing can be said of such a server.
+func turnedAway(o *opened) (hint string, away bool) {
+	answeredByProtocol := slices.ContainsFunc(o.record.Events, func(e transcript.Event) bool {
+		m, _ := wire.Read(e.Data).Value.(map[string]any)
+		return e.Kind == transcript.Receive && m["id"] != nil
+	})
+	switch {
+	case answeredByProtocol:
+		return "", false
+	case answered(o, 404, 405):
+		return " (is this the address of the endpoint?)", true
+	case answered(o, 403, 421):
+		return " (does it serve another host name, such as localhost, or other clients only?)", true
+	}
+	return "", answered(o, 407, 429, 502, 503, 504)
 }
 
 // guard finds out, in a session without a handshake, how the server answers to what comes without a token, and adds that

@@ -141,6 +141,9 @@ type Run struct {
 // everything before them. No exchange uses such an id.
 const BarrierPrefix = "litmus-barrier-"
 
+// NeverReached is the Note of an End event of a request over HTTP that reached nobody, because the server's process had ended.
+const NeverReached = "the server had ended before this could be sent"
+
 // Automatic is the Note of a Send event with which the session answered a request of the server by itself.
 const Automatic = "automatic answer"
 

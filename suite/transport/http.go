@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"time"
 
 	"golang.org/x/net/http/httpguts"
 
@@ -55,10 +56,17 @@ func newHTTPConn(t *urlTarget, sink Sink) *httpConn {
 		headers: map[string]string{}, streams: map[int]context.CancelCauseFunc{},
 	}
 	if t.process != nil {
+		exited := func() {
+			c.rec.record(transcript.Event{Kind: transcript.Exit, Exit: t.process.status, Note: t.process.why()})
+		}
+		if t.process.hasEnded() { // told before anything is sent, so that nothing is asked of a server that is not there
+			exited()
+			return c
+		}
 		c.all.Go(func() {
 			select {
 			case <-t.process.gone:
-				c.rec.record(transcript.Event{Kind: transcript.Exit, Exit: t.process.status, Note: t.process.why()})
+				exited()
 			case <-ctx.Done():
 			}
 		})
@@ -130,6 +138,8 @@ func (c *httpConn) send(ctx context.Context, out Outgoing) (int, <-chan struct{}
 		if err != nil {
 			if cause := context.Cause(reqCtx); cause != nil {
 				err = cause
+			} else if c.outlived(err) {
+				err = errors.New(transcript.NeverReached)
 			} else if c.unreachable(err) {
 				err = fmt.Errorf("the server cannot be reached: %w", err)
 				failure = err.Error()
@@ -309,22 +319,24 @@ func (c *httpConn) readBody(stream int, body io.Reader) error {
 	return err
 }
 
-// unreachable tells whether an error came before the server itself had a say. When the suite has started the server and the
-// server has ended, that is no failure of the suite: the Exit event tells it.
+// unreachable tells whether an error came before the server itself had a say.
 func (c *httpConn) unreachable(err error) bool {
-	if p := c.target.process; p != nil {
-		select {
-		case <-p.gone:
-			return false
-		default:
-		}
-	}
 	var dial *net.OpError
 	var certificate *tls.CertificateVerificationError
 	var unknown x509.UnknownAuthorityError
 	var record tls.RecordHeaderError
 	return errors.As(err, &dial) && dial.Op == "dial" || errors.As(err, &certificate) || errors.As(err, &unknown) ||
 		errors.As(err, &record)
+}
+
+// exitGrace is how long a process whose port is closed may take until it has ended.
+const exitGrace = time.Second
+
+// outlived tells whether the server that the suite has started has ended: then that it cannot be reached is no failure of the
+// suite, and the Exit event tells it.
+func (c *httpConn) outlived(err error) bool {
+	var dial *net.OpError
+	return c.target.process != nil && errors.As(err, &dial) && dial.Op == "dial" && within(exitGrace, c.target.process.gone)
 }
 
 func (c *httpConn) Close() {
