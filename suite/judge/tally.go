@@ -135,6 +135,9 @@ func (t *tally) excuse(o outcome, p *transcript.Play) outcome {
 			return outcome{status: verdict.Error, reason: "the suite could not carry a step out: " + e.Note, evidence: o.evidence}
 		}
 	}
+	if status := busy(p.Events); status != 0 {
+		return outcome{status: verdict.Untested, reason: tooMuch(status)}
+	}
 	return o
 }
 
@@ -160,6 +163,9 @@ func (t *tally) step(c *script.Check, q *script.Requirement, seen observe.Seen, 
 		return t.undone(p)
 	case seen.Gone && !c.Survival && q.LevelAt(t.j.pair.Revision) != script.Advice:
 		return outcome{status: verdict.Untested, reason: "the server had ended the conversation before this step"}
+	}
+	if status := busy(seen.Events); status != 0 {
+		return outcome{status: verdict.Untested, reason: tooMuch(status)}
 	}
 	for _, e := range seen.Events {
 		if e.Kind == transcript.Failure {
