@@ -18,6 +18,7 @@ import (
 
 	"github.com/mcp-litmus/mcp-litmus/fixtures"
 	"github.com/mcp-litmus/mcp-litmus/suite/auth"
+	"github.com/mcp-litmus/mcp-litmus/suite/config"
 	"github.com/mcp-litmus/mcp-litmus/suite/judge"
 	"github.com/mcp-litmus/mcp-litmus/suite/observe"
 	"github.com/mcp-litmus/mcp-litmus/suite/plan"
@@ -74,6 +75,8 @@ type settings struct {
 	played    func(...verdict.Verdict)
 	wire      func(int, transcript.Event)
 	library   *script.Library
+	checks    []func(*script.Library) error // of options, once the library is there
+	baseline  config.Baseline
 }
 
 // Option changes how a run is done.
@@ -124,6 +127,14 @@ func Jobs(n int) Option { return func(s *settings) { s.jobs = n } }
 // Strict makes a broken SHOULD count as a failure.
 func Strict() Option { return func(s *settings) { s.strict = true } }
 
+// Baseline names the failures that are known and reviewed: config.LoadBaseline reads them from a file. They count no more, and an entry
+// that is out of date fails (see Report.Baseline). Of several options the last one counts.
+func Baseline(b config.Baseline) Option { return func(s *settings) { s.baseline = b } }
+
+// Narrowed says that less is asked for, with Select or Revisions, than what the baseline is about: that nothing fails of what an entry
+// covers does not make it out of date then.
+func Narrowed() Option { return func(s *settings) { s.options.Narrowed = true } }
+
 // Exchanges adds exchanges (and requirements) of one's own from YAML files.
 func Exchanges(fsys fs.FS) Option {
 	return func(s *settings) { s.exchanges = append(s.exchanges, fsys) }
@@ -152,7 +163,8 @@ func SecretHeaders(names ...string) Option {
 	return func(s *settings) { s.hidden = append(s.hidden, names...) }
 }
 
-// Progress is told how many exchanges will be played, and of each that was, as it ends, with its verdicts.
+// Progress is told how many exchanges will be played, and of each that was, as it ends, with its verdicts. These have no Reason and
+// no Evidence: both may quote the server, and secrets are redacted only once all of the run is there.
 func Progress(planned func(n int), played func(verdicts ...verdict.Verdict)) Option {
 	return func(s *settings) { s.planned, s.played = planned, played }
 }
@@ -169,12 +181,13 @@ type Outcome struct {
 	Transcript *transcript.Run // the evidence, secrets redacted; judging it again gives the same verdicts
 	Strict     bool
 	Stale      string // judged again with another catalogue than the run was made with: which; else ""
+	undriven   bool
 }
 
 // Undriven says whether no revision could be driven: what was judged is only that the server could not be. One that asks for
 // authorization and refuses to be driven without is judged on that.
 func (o *Outcome) Undriven() bool {
-	return !slices.ContainsFunc(o.Transcript.Plays, func(p *transcript.Play) bool { return p.Exchange == plan.Offer || p.Exchange == plan.Guard })
+	return o.undriven
 }
 
 // Conforms says whether the server meets what was judged.
@@ -215,6 +228,11 @@ func gather(opts []Option) (*settings, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	for _, check := range s.checks {
+		if err := check(s.library); err != nil {
+			return nil, err
+		}
 	}
 	for name := range s.options.Roles {
 		if s.library.Role(name) == nil {
@@ -278,20 +296,26 @@ func Run(ctx context.Context, target Target, opts ...Option) (*Outcome, error) {
 	return conclude(s, s.redactor().Run(run))
 }
 
-// judgePlay tells of the verdicts of one play, when someone wants to know.
+// judgePlay tells of the verdicts of one play, when someone wants to know. The play is not redacted yet, so what quotes the server
+// is left out.
 func (s *settings) judgePlay() func(*observe.Context, *transcript.Play, *transcript.Session) {
 	if s.played == nil {
 		return nil
 	}
 	return func(c *observe.Context, p *transcript.Play, session *transcript.Session) {
-		if !plan.Surveys(p.Exchange) {
-			s.played(judge.Play(s.library, c, p, session)...)
+		if s.library.Exchange(p.Exchange).Survey != "" {
+			return
 		}
+		verdicts := judge.Play(s.library, c, p, session)
+		for i := range verdicts {
+			verdicts[i].Reason, verdicts[i].Evidence = "", nil
+		}
+		s.played(verdicts...)
 	}
 }
 
 // Judge judges a recorded run again. The options that the run was made with are in the transcript; of opts, only
-// Exchanges and Strict matter.
+// Exchanges, Strict and Baseline matter.
 func Judge(r io.Reader, opts ...Option) (*Outcome, error) {
 	s, err := gather(opts)
 	if err != nil {
@@ -317,9 +341,13 @@ func conclude(s *settings, run *transcript.Run) (*Outcome, error) {
 	report := &verdict.Report{
 		Suite: h.Suite, Catalogue: h.Catalogue, Target: h.Target, Server: judge.Server(run), Started: h.Started,
 		Duration: h.Duration, Complete: run.Complete, Problems: h.Problems, Verdicts: verdicts, Select: h.Options.Select, Shard: h.Options.Shard,
+		Runs: judge.Runs(run),
 	}
-	for _, p := range judge.Pairs(run) {
-		report.Runs = append(report.Runs, verdict.Run{Revision: string(p.Revision), Transport: p.Transport})
-	}
-	return &Outcome{Report: report, Transcript: run, Strict: s.strict}, nil
+	report.Narrowed = h.Options.Narrowed && len(s.baseline) > 0
+	s.baseline.Apply(report)
+	driven := slices.ContainsFunc(run.Plays, func(p *transcript.Play) bool {
+		ex := s.library.Exchange(p.Exchange)
+		return ex != nil && (ex.Survey == script.Offer || ex.Survey == script.Guard)
+	})
+	return &Outcome{Report: report, Transcript: run, Strict: s.strict, undriven: !driven}, nil
 }

@@ -3,6 +3,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -101,10 +102,27 @@ func Pairs(run *transcript.Run) []Pair {
 		}
 	}
 	slices.SortFunc(out, func(a, b Pair) int {
-		if c := strings.Compare(string(a.Revision), string(b.Revision)); c != 0 {
-			return c
+		return cmp.Or(strings.Compare(string(a.Revision), string(b.Revision)), strings.Compare(a.Transport, b.Transport))
+	})
+	return out
+}
+
+// Runs are the revisions and transports for a report, oldest revision first: those at which something was played, and those at
+// which the server answered the handshake with another revision, so that nothing was.
+func Runs(run *transcript.Run) []verdict.Run {
+	var out []verdict.Run
+	for _, p := range Pairs(run) {
+		out = append(out, verdict.Run{Revision: string(p.Revision), Transport: p.Transport})
+	}
+	for _, s := range run.Sessions {
+		if s.Negotiated != "" && s.Negotiated != s.Revision && !slices.ContainsFunc(out, func(r verdict.Run) bool {
+			return r.Revision == s.Revision && r.Transport == s.Transport
+		}) {
+			out = append(out, verdict.Run{Revision: s.Revision, Transport: s.Transport, Negotiated: s.Negotiated})
 		}
-		return strings.Compare(a.Transport, b.Transport)
+	}
+	slices.SortStableFunc(out, func(a, b verdict.Run) int {
+		return cmp.Or(strings.Compare(a.Revision, b.Revision), strings.Compare(a.Transport, b.Transport))
 	})
 	return out
 }
@@ -122,10 +140,10 @@ type judge struct {
 
 // play finds the exchange's play at the pair, or nil. Of the survey, which is played for clients with other capabilities
 // too, it is the one for the client without any.
-func (j *judge) play(name string) *transcript.Play {
+func (j *judge) play(ex *script.Exchange) *transcript.Play {
 	for _, p := range j.run.Plays {
-		if p.Exchange == name && p.Revision == string(j.pair.Revision) && p.Transport == j.pair.Transport &&
-			(name != plan.Offer && name != plan.Calls || j.client(p) == "") {
+		if p.Exchange == ex.Name && p.Revision == string(j.pair.Revision) && p.Transport == j.pair.Transport &&
+			(ex.Survey == "" || j.client(p) == "") {
 			return p
 		}
 	}
@@ -144,12 +162,12 @@ func (j *judge) client(p *transcript.Play) string {
 func (j *judge) survey() *observe.Context {
 	var plays []plan.Surveyed
 	for _, p := range j.run.Plays {
-		s := j.sessions[p.Session]
+		s, ex := j.sessions[p.Session], j.lib.Exchange(p.Exchange)
 		if p.Revision != string(j.pair.Revision) || p.Transport != j.pair.Transport || s == nil || p.Problem != "" ||
-			!plan.Surveys(p.Exchange) {
+			ex == nil || ex.Survey == "" {
 			continue
 		}
-		plays = append(plays, plan.Surveyed{Exchange: p.Exchange, Client: s.Client, Opening: s.Opening(), Events: p.Events})
+		plays = append(plays, plan.Surveyed{Kind: ex.Survey, Client: s.Client, Opening: s.Opening(), Events: p.Events})
 	}
 	base := observe.Context{Revision: j.pair.Revision, Transport: j.pair.Transport, Reader: &j.reader}
 	return plan.Survey(j.lib, base, j.run.Header.Options, plays)
@@ -167,7 +185,7 @@ func (j *judge) item(item plan.Item) []verdict.Verdict {
 	switch {
 	case item.Status != "":
 		for _, q := range requirements {
-			t.add(q, outcome{status: item.Status, reason: item.Reason})
+			t.add(q, outcome{status: item.Status, reason: item.Reason, add: item.Add})
 		}
 	case ex.Watch:
 		if j.watched == nil {
@@ -175,7 +193,7 @@ func (j *judge) item(item plan.Item) []verdict.Verdict {
 		}
 		t.watch(j.watched)
 	default:
-		p := j.play(ex.Name)
+		p := j.play(ex)
 		switch {
 		case p == nil && j.run.Complete && j.run.Header.Options.Select != "":
 			return nil

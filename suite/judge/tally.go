@@ -1,14 +1,14 @@
 package judge
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/mcp-litmus/mcp-litmus/suite/observe"
+	"github.com/mcp-litmus/mcp-litmus/suite/plan"
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
 	"github.com/mcp-litmus/mcp-litmus/suite/verdict"
@@ -18,6 +18,7 @@ import (
 type outcome struct {
 	status   verdict.Status
 	reason   string
+	add      verdict.Additions
 	evidence *verdict.Evidence
 }
 
@@ -38,14 +39,8 @@ func newTally(j *judge, ex *script.Exchange) *tally {
 	return &tally{j: j, ex: ex, context: j.context, by: map[string]outcome{}}
 }
 
-// worse orders the statuses: what a further check of the same requirement can make of it. A pass beats skip and
-// untested, because then the requirement was judged.
-var worse = map[verdict.Status]int{
-	verdict.Skip: 1, verdict.Untested: 2, verdict.Pass: 3, verdict.Error: 4, verdict.Note: 5, verdict.Warn: 6, verdict.Fail: 7,
-}
-
 func (t *tally) add(q *script.Requirement, o outcome) {
-	if old, ok := t.by[q.ID]; !ok || worse[o.status] > worse[old.status] {
+	if old, ok := t.by[q.ID]; !ok || o.status.Outweighs(old.status) {
 		t.by[q.ID] = o
 	}
 }
@@ -61,7 +56,7 @@ func (t *tally) verdicts(requirements []*script.Requirement) []verdict.Verdict {
 		}
 		v := verdict.Verdict{
 			Requirement: q.ID, Exchange: t.ex.Name, Area: q.Area, Level: string(q.LevelAt(r)),
-			Revision: string(r), Transport: t.j.pair.Transport, Status: o.status, Reason: o.reason,
+			Revision: string(r), Transport: t.j.pair.Transport, Status: o.status, Reason: o.reason, Add: o.add,
 			Text: q.Text, Note: q.Note, Extension: q.Extension, Evidence: o.evidence, Duration: t.duration,
 		}
 		v.Spec = SpecificationURL(q, r)
@@ -107,7 +102,7 @@ func (t *tally) play(p *transcript.Play, s *transcript.Session) {
 // speaksOf says whether a check asks for what one of the steps observed.
 func speaksOf(c *script.Check, steps []string) bool {
 	return slices.ContainsFunc(steps, func(name string) bool {
-		return slices.ContainsFunc([]*script.Expr{c.That, c.Each}, func(e *script.Expr) bool { return e != nil && e.Uses(name) })
+		return slices.ContainsFunc([]*script.Expr{c.That, c.Each, c.When, c.Given}, func(e *script.Expr) bool { return e != nil && e.Uses(name) })
 	})
 }
 
@@ -154,11 +149,11 @@ func (t *tally) force(c *script.Check) *script.Requirement {
 func (t *tally) step(c *script.Check, q *script.Requirement, seen observe.Seen, p *transcript.Play) outcome {
 	switch {
 	case seen.Empty:
-		return outcome{status: verdict.Untested, reason: orElse(c.Reason, "there was nothing to repeat the step for")}
+		return t.unseen(c, "there was nothing to repeat the step for")
 	case seen.Err != nil:
 		return outcome{status: verdict.Untested, reason: "what the step needs could not be had: " + seen.Err.Error()}
 	case seen.Left:
-		return outcome{status: verdict.Skip, reason: orElse(c.Reason, fmt.Sprintf("the step does not apply: not %s", seen.Step.When.Source))}
+		return outcome{status: verdict.Skip, reason: cmp.Or(c.Reason, fmt.Sprintf("the step does not apply: not %s", seen.Step.When.Source))}
 	case seen.Doc == nil:
 		return t.undone(p)
 	case seen.Gone && !c.Survival && q.LevelAt(t.j.pair.Revision) != script.Advice:
@@ -178,16 +173,21 @@ func (t *tally) step(c *script.Check, q *script.Requirement, seen observe.Seen, 
 	return t.check(c, q, seen.Vars, seen.Events)
 }
 
+// unseen is the outcome of a check that found nothing to judge: for the check's reason, else as told.
+func (t *tally) unseen(c *script.Check, told string) outcome {
+	return outcome{status: verdict.Untested, reason: cmp.Or(c.Reason, told), add: plan.Additions(t.j.lib, c.Add)}
+}
+
 // check judges one check over the variables that it sees.
 func (t *tally) check(c *script.Check, q *script.Requirement, vars map[string]any, events []transcript.Event) outcome {
 	if c.When != nil {
 		if ok, err := c.When.Bool(vars); err != nil || !ok {
-			return outcome{status: verdict.Skip, reason: orElse(c.Reason, "does not apply: not "+c.When.Source)}
+			return outcome{status: verdict.Skip, reason: cmp.Or(c.Reason, "does not apply: not "+c.When.Source)}
 		}
 	}
 	if c.Given != nil {
 		if ok, err := c.Given.Bool(vars); err != nil || !ok {
-			return outcome{status: verdict.Untested, reason: orElse(c.Reason, "there was no occasion to judge it: not "+c.Given.Source)}
+			return t.unseen(c, "there was no occasion to judge it: not "+c.Given.Source)
 		}
 	}
 	if c.Each == nil {
@@ -200,10 +200,10 @@ func (t *tally) check(c *script.Check, q *script.Requirement, vars map[string]an
 	v, err := c.Each.Value(vars)
 	items, isList := v.([]any)
 	if err != nil || !isList {
-		return outcome{status: verdict.Untested, reason: orElse(c.Reason, fmt.Sprintf("what it is about was not seen: %s", c.Each.Source))}
+		return t.unseen(c, "what it is about was not seen: "+c.Each.Source)
 	}
 	if len(items) == 0 {
-		return outcome{status: verdict.Untested, reason: orElse(c.Reason, nothing(c.Each.Source))}
+		return t.unseen(c, nothing(c.Each.Source))
 	}
 	var bad []any
 	inner := maps.Clone(vars)
@@ -226,7 +226,8 @@ func (t *tally) check(c *script.Check, q *script.Requirement, vars map[string]an
 // broken is the outcome of a check that does not hold, with its evidence.
 func (t *tally) broken(c *script.Check, q *script.Requirement, vars map[string]any, events []transcript.Event, item any) outcome {
 	e := &verdict.Evidence{Expression: c.That.Source, Position: position(c.Pos), Wire: wireLines(events)}
-	for _, part := range c.That.Explain(vars) {
+	parts := c.That.Explain(vars)
+	for _, part := range parts {
 		e.Parts = append(e.Parts, verdict.Part{Source: part.Source, Value: part.Value, Err: part.Err})
 	}
 	if item != nil {
@@ -239,118 +240,7 @@ func (t *tally) broken(c *script.Check, q *script.Requirement, vars map[string]a
 		script.Must: verdict.Fail, script.MustNot: verdict.Fail, script.Should: verdict.Warn,
 		script.ShouldNot: verdict.Warn, script.Advice: verdict.Note,
 	}[q.LevelAt(t.j.pair.Revision)]
-	return outcome{status: status, reason: because(c, vars, e), evidence: e}
-}
-
-// because says in one sentence why a check does not hold.
-func because(c *script.Check, vars map[string]any, e *verdict.Evidence) string {
-	switch {
-	case vars["timeout"] == true && vars["reply"] == nil:
-		return "no answer came in time"
-	case vars["exit"] != nil && vars["reply"] == nil && strings.Contains(c.That.Source, "error") || vars["exit"] != nil && strings.Contains(c.That.Source, "result"):
-		return "the server's process ended" + howEnded(vars["exit"])
-	}
-	if problem, ok := firstProblem(e.Parts); ok {
-		return problem
-	}
-	found := findings(e.Parts, c.That.Source, vars)
-	if source := c.That.Source; len(source) <= shortSource && !contains(source, joins...) && !strings.HasPrefix(source, "has(") {
-		found = append([]string{"expected " + source}, found...)
-	}
-	if len(found) == 0 {
-		return "the check does not hold"
-	}
-	return strings.Join(found, "; ")
-}
-
-const (
-	shortSource = 60 // characters of an expression that is told
-	shortValue  = 80 // bytes of a value that is told
-)
-
-// howEnded is how a process ended, from the observation's exit: ", with code 1", ", by signal killed", or "".
-func howEnded(exit any) string {
-	e, _ := exit.(map[string]any)
-	if signal, _ := e["signal"].(string); signal != "" {
-		return ", by signal " + signal
-	}
-	if code := e["code"]; code != nil {
-		return fmt.Sprintf(", with code %v", code)
-	}
-	return ""
-}
-
-// joins and compares are the operators whose operands tell more than they do.
-var (
-	joins    = []string{" && ", " || ", " ? ", "!"}
-	compares = []string{" == ", " != ", " < ", " > ", " <= ", " >= ", " in "}
-)
-
-func contains(source string, operators ...string) bool {
-	source = strings.ReplaceAll(source, "!=", "<>")
-	return slices.ContainsFunc(operators, func(o string) bool { return strings.Contains(source, o) })
-}
-
-// findings are the values that tell most of why an expression does not hold, three at most: single ones, or where there
-// is none of these, what there is. The evidence holds them all.
-func findings(parts []verdict.Part, whole string, vars map[string]any) []string {
-	var single, other []string
-	for _, p := range parts {
-		list, text := &single, told(p)
-		switch {
-		case p.Source == whole && p.Err == "" && !(strings.HasPrefix(whole, "has(") && !contains(whole, joins...)) || len(p.Source) > shortSource || p.Source == "revision" || p.Source == "transport":
-			continue
-		case p.Source == "has(http)" && vars["http"] == nil: // of course not, over this transport
-			continue
-		case p.Err == "" && strings.HasPrefix(p.Source, "has(") && p.Value == "true":
-			list = &other
-		case p.Err == "" && (contains(p.Source, joins...) || contains(p.Source, compares...) || strings.ContainsAny(p.Value[:min(1, len(p.Value))], "{[")):
-			list = &other
-		}
-		if !slices.Contains(*list, text) {
-			*list = append(*list, text)
-		}
-	}
-	if len(single) == 0 {
-		single = other
-	}
-	return single[:min(3, len(single))]
-}
-
-// told is a part in words.
-func told(p verdict.Part) string {
-	path, isPresence := strings.CutPrefix(p.Source, "has(")
-	switch path = strings.TrimSuffix(path, ")"); {
-	case strings.HasPrefix(p.Err, "there is no "):
-		return p.Err
-	case p.Err != "":
-		return p.Source + ": " + p.Err
-	case isPresence && p.Value == "true":
-		return "there is " + path
-	case isPresence:
-		return "there is no " + path
-	}
-	return p.Source + " is " + clip(p.Value, shortValue)
-}
-
-// firstProblem is the first thing that a schema found wrong, when the parts tell of one.
-func firstProblem(parts []verdict.Part) (string, bool) {
-	i := slices.IndexFunc(parts, func(p verdict.Part) bool {
-		return p.Err == "" && (p.Source == "schemaProblems" || p.Source == "problems" || p.Source == "problems of the instance")
-	})
-	if i < 0 {
-		return "", false
-	}
-	var all []string
-	if err := json.Unmarshal([]byte(parts[i].Value), &all); err != nil || len(all) == 0 { // the list is cut
-		first, _, _ := strings.Cut(strings.TrimPrefix(parts[i].Value, `["`), `","`)
-		return clip(strings.ReplaceAll(first, `\"`, `"`), 3*shortValue), true
-	}
-	text := clip(all[0], 3*shortValue)
-	if n := len(all) - 1; n > 0 {
-		text += fmt.Sprintf(" (and %d more)", n)
-	}
-	return text, true
+	return outcome{status: status, reason: because(c.That, vars, parts), evidence: e}
 }
 
 // nothing says that there is nothing to judge; a long expression tells people no more.
@@ -375,11 +265,4 @@ func (t *tally) watch(everything map[string]any) {
 			t.add(q, o)
 		}
 	}
-}
-
-func orElse(s, other string) string {
-	if s != "" {
-		return s
-	}
-	return other
 }

@@ -1,9 +1,6 @@
 package plan
 
 import (
-	"maps"
-	"slices"
-
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
 )
@@ -11,7 +8,7 @@ import (
 // ValidToken is the kind of the token that opens a server, as Options.Tokens names it.
 const ValidToken = "valid"
 
-// Authorization is the document `auth`. guard are the variables that the Guard exchange left, nil when it was not played;
+// Authorization is the document `auth`. guard are the variables that script.Guard left, nil when it was not played;
 // accepted says whether a session could be opened with the token given, if any. It has
 //
 //   - protected: whether the server refuses to open a session without a token. 401 says so by itself, 403 only where
@@ -29,7 +26,7 @@ func Authorization(guard map[string]any, accepted bool, opts transcript.Options)
 		tokens[kind] = token
 	}
 	doc := map[string]any{"protected": false, "accepted": accepted, "tokens": tokens, "documents": []any{}, "declared": false}
-	answer := answerOf(guard, "anonymous")
+	answer := answerOf(guard, script.AnonymousStep)
 	status, _ := answer["status"].(int64)
 	if status != 401 && !(accepted && status == 403) {
 		return doc
@@ -45,7 +42,7 @@ func Authorization(guard map[string]any, accepted bool, opts transcript.Options)
 		}
 	}
 	var documents []any
-	for _, from := range []string{"header", "path", "root"} {
+	for _, from := range script.DocumentSteps {
 		answer := answerOf(guard, from)
 		found, _ := answer["json"].(map[string]any)
 		if answer["status"] == int64(200) && (found["resource"] != nil || found["authorization_servers"] != nil) {
@@ -72,9 +69,16 @@ func answerOf(vars map[string]any, name string) map[string]any {
 	return http
 }
 
+// given says whether a token was given that is to open the server.
+func given(auth map[string]any) bool {
+	tokens, _ := auth["tokens"].(map[string]any)
+	_, ok := tokens[ValidToken]
+	return ok
+}
+
 // Unauthorized says for people what to do where a server asks for authorization and no session can be had.
 func Unauthorized(auth map[string]any) string {
-	if tokens, _ := auth["tokens"].(map[string]any); slices.Contains(slices.Collect(maps.Keys(tokens)), ValidToken) {
+	if given(auth) {
 		return "the server asks for authorization and refuses the token that it was given"
 	}
 	return "the server asks for authorization: give a token with --header 'Authorization: Bearer …' or auth: {token: …} in litmus.yaml, or let it trust the authorization server of --auth"

@@ -121,7 +121,7 @@ func (p *player) playAll(ctx context.Context, contexts []*observe.Context) {
 	for _, c := range contexts {
 		for _, item := range plan.Plan(p.cfg.Library, c) {
 			ex := item.Exchange
-			if item.Status != "" || ex.Watch || plan.Surveys(ex.Name) {
+			if item.Status != "" || ex.Watch || ex.Survey != "" {
 				continue
 			}
 			if p.cfg.Select != nil && !p.cfg.Select(ex, c.Revision) {
@@ -221,8 +221,9 @@ func (p *player) playIn(ctx context.Context, ex *script.Exchange, c *observe.Con
 		}
 		o.record.Events = append(o.record.Events, o.Take()...)
 		o.AnswerWith(answers(ex.Client))
-		a := &actor{player: p, ctx: ctx, c: c, ex: ex, sessions: map[string]*opened{"": o}, vars: c.Vars(ex.Client.Capabilities, o.record.Opening())}
-		err := a.steps(ex.Steps, 0)
+		a := &actor{player: p, ctx: ctx, c: c, ex: ex, sessions: map[string]*opened{"": o}}
+		walk := observe.Walk{Carry: a.carry}
+		_, err := walk.Steps(ex, c.Vars(ex.Client.Capabilities, o.record.Opening()))
 		pl.Events = a.take()
 		if err != nil && !errors.Is(err, context.Canceled) {
 			pl.Problem = err.Error()

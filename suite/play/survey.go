@@ -12,9 +12,9 @@ import (
 	"github.com/mcp-litmus/mcp-litmus/suite/observe"
 	"github.com/mcp-litmus/mcp-litmus/suite/plan"
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
+	"github.com/mcp-litmus/mcp-litmus/suite/session"
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
 	"github.com/mcp-litmus/mcp-litmus/suite/transport"
-	"github.com/mcp-litmus/mcp-litmus/suite/wire"
 )
 
 // survey finds out which of the revisions asked for the server speaks, and what it offers at each.
@@ -213,7 +213,7 @@ func (p *player) surveyAt(ctx context.Context, r script.Revision, opening time.D
 	p.mu.Lock()
 	p.tools[r], _ = c.Server["tools"].([]any)
 	p.mu.Unlock()
-	plays = p.surveyPlay(ctx, c, plan.Calls, o, plays)
+	plays = p.surveyPlay(ctx, c, script.Calls, o, plays)
 	p.release(o, !o.Gone())
 	return p.context(r, append(plays, others()...)), string(r), nil
 }
@@ -256,7 +256,7 @@ func (p *player) surveyClients(ctx context.Context, r script.Revision) func() []
 func (p *player) fallBack(ctx context.Context, r script.Revision, refused *opened) bool {
 	target, ok := p.cfg.Target.(transport.Switcher)
 	if !ok || p.settled || p.cfg.Target.Transport() != transport.StreamableHTTP || !answered(refused, 400, 404, 405) ||
-		slices.ContainsFunc(refused.record.Events, modernError) {
+		slices.ContainsFunc(refused.record.Events, session.IsModern) {
 		return false
 	}
 	if !target.Switch(transport.HTTPSSE) {
@@ -285,7 +285,7 @@ func answered(o *opened, statuses ...int) bool {
 // guard finds out, in a session without a handshake, how the server answers to what comes without a token, and adds that
 // to the plays.
 func (p *player) guard(ctx context.Context, r script.Revision, plays []plan.Surveyed) []plan.Surveyed {
-	ex := p.cfg.Library.Exchange(plan.Guard)
+	ex := p.cfg.Library.Survey(script.Guard)
 	if ex == nil || !slices.Contains(ex.Transports, p.cfg.Target.Transport()) {
 		return plays
 	}
@@ -294,26 +294,14 @@ func (p *player) guard(ctx context.Context, r script.Revision, plays []plan.Surv
 	if o.err != nil {
 		return plays
 	}
-	return p.surveyPlay(ctx, p.context(r, plays), plan.Guard, o, plays)
-}
-
-// modernError says whether the event brings an error that only a server of the modern era gives.
-// Source: 2026-07-28, Overview, "Error Codes"; Streamable HTTP, "Backward Compatibility".
-func modernError(e transcript.Event) bool {
-	if e.Kind != transcript.Receive {
-		return false
-	}
-	m, _ := wire.Read(e.Data).Value.(map[string]any)
-	failure, _ := m["error"].(map[string]any)
-	code, ok := failure["code"].(int64)
-	return ok && slices.Contains([]int64{-32020, -32021, -32022}, code)
+	return p.surveyPlay(ctx, p.context(r, plays), script.Guard, o, plays)
 }
 
 // offered plays the exchange of the survey that lists what the session's client is offered, and tells the session of the tools.
 // The context is what is known then.
 func (p *player) offered(ctx context.Context, r script.Revision, o *opened) ([]plan.Surveyed, *observe.Context) {
-	before := []plan.Surveyed{{Exchange: plan.Offer, Client: o.record.Client, Opening: o.record.Opening()}}
-	plays := p.surveyPlay(ctx, p.contextOf(r, before), plan.Offer, o, nil)
+	before := []plan.Surveyed{{Kind: script.Offer, Client: o.record.Client, Opening: o.record.Opening()}}
+	plays := p.surveyPlay(ctx, p.contextOf(r, before), script.Offer, o, nil)
 	c := p.contextOf(r, plays)
 	tools, _ := c.Server["tools"].([]any)
 	o.Mirror(tools)
@@ -321,9 +309,9 @@ func (p *player) offered(ctx context.Context, r script.Revision, o *opened) ([]p
 }
 
 // surveyPlay plays an exchange of the survey, with what is known before it, and adds it to the plays.
-func (p *player) surveyPlay(ctx context.Context, c *observe.Context, name string, o *opened, plays []plan.Surveyed) []plan.Surveyed {
-	s := plan.Surveyed{Exchange: name, Client: o.record.Client, Opening: o.record.Opening()}
-	if ex := p.cfg.Library.Exchange(name); ex != nil {
+func (p *player) surveyPlay(ctx context.Context, c *observe.Context, kind script.SurveyKind, o *opened, plays []plan.Surveyed) []plan.Surveyed {
+	s := plan.Surveyed{Kind: kind, Client: o.record.Client, Opening: o.record.Opening()}
+	if ex := p.cfg.Library.Survey(kind); ex != nil {
 		s.Events = p.playIn(ctx, ex, c, o).Events
 	}
 	return append(plays, s)

@@ -37,18 +37,18 @@ func (s *Session) Greet(ctx context.Context) error {
 // Begin does what begins a session of its era: Initialize, or from 2026-07-28 Discover.
 func (s *Session) Begin(ctx context.Context) error {
 	if s.opts.Revision >= wire.Modern {
-		return s.Discover(ctx)
+		return s.discover(ctx)
 	}
-	return s.Initialize(ctx)
+	return s.initialize(ctx)
 }
 
-// Initialize does the handshake of the legacy era: initialize, then notifications/initialized, and over HTTP
+// initialize does the handshake of the legacy era: initialize, then notifications/initialized, and over HTTP
 // sets the headers that later requests carry. It returns an error when the server did not answer with a
 // result; that the server chose another revision is no error (see Negotiated).
-func (s *Session) Initialize(ctx context.Context) error {
+func (s *Session) initialize(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()
-	stream, err := s.first(ctx, "initialize", InitializeParams(s.opts.Revision, s.opts.Capabilities))
+	stream, err := s.first(ctx, "initialize", initializeParams(s.opts.Revision, s.opts.Capabilities))
 	if err != nil {
 		return s.explain(err)
 	}
@@ -80,8 +80,8 @@ func (s *Session) first(ctx context.Context, method string, params any) (stream 
 	return stream, err
 }
 
-// InitializeParams are the params of an initialize request, as JSON values.
-func InitializeParams(revision string, capabilities map[string]any) map[string]any {
+// initializeParams are the params of an initialize request, as JSON values.
+func initializeParams(revision string, capabilities map[string]any) map[string]any {
 	if capabilities == nil {
 		capabilities = map[string]any{}
 	}

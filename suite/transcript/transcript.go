@@ -115,7 +115,8 @@ type Options struct {
 	Allow     []Role          `json:"allow,omitempty"`     // tools that litmus.yaml allows to be called
 	Loopback  bool            `json:"loopback"`            // the target's URL is on this machine
 	Select    string          `json:"select,omitempty"`
-	Shard     string          `json:"shard,omitempty"` // "1/3": only the first of three parts was played; "": all
+	Narrowed  bool            `json:"narrowed,omitempty"` // less was asked for than what the baseline is about
+	Shard     string          `json:"shard,omitempty"`    // "1/3": only the first of three parts was played; "": all
 	Timeout   time.Duration   `json:"timeout"`
 	// Tokens for a server that asks for authorization, by kind ("valid", "expired"). The Redactor keeps the kinds alone.
 	Tokens map[string]string `json:"tokens,omitempty"`
@@ -123,9 +124,9 @@ type Options struct {
 
 // Role says which tool, prompt or resource plays a part, and with which arguments.
 type Role struct {
-	Name      string         `json:"name,omitempty" yaml:"name"` // of a tool or prompt
-	Arguments map[string]any `json:"arguments,omitempty" yaml:"arguments"`
-	URI       string         `json:"uri,omitempty" yaml:"uri"` // of a resource
+	Name      string         `json:"name,omitempty"` // of a tool or prompt
+	Arguments map[string]any `json:"arguments,omitempty"`
+	URI       string         `json:"uri,omitempty"` // of a resource
 }
 
 // Run is a whole transcript.

@@ -8,16 +8,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net"
 	"net/http"
 	"net/url"
-	"strings"
 	"sync"
 
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
+	"github.com/mcp-litmus/mcp-litmus/suite/wire"
 )
 
 const sessionHeader = "Mcp-Session-Id"
@@ -197,22 +196,20 @@ func (c *httpConn) request(out Outgoing) (*http.Request, []byte, error) {
 		}
 		req.Host = out.Host
 	}
-	if !out.NoDefaults {
-		switch {
-		case method == http.MethodGet:
-			req.Header.Set("Accept", "text/event-stream")
-		case c.sse != nil:
-			req.Header.Set("Accept", "*/*")
-		default:
-			req.Header.Set("Accept", "application/json, text/event-stream")
-		}
-		if len(body) > 0 {
-			req.Header.Set("Content-Type", "application/json")
-		}
-		req.Header.Set("User-Agent", "mcp-litmus")
-		for name, value := range c.headers {
-			req.Header.Set(name, value)
-		}
+	switch {
+	case method == http.MethodGet:
+		req.Header.Set("Accept", "text/event-stream")
+	case c.sse != nil:
+		req.Header.Set("Accept", "*/*")
+	default:
+		req.Header.Set("Accept", "application/json, text/event-stream")
+	}
+	if len(body) > 0 {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	req.Header.Set("User-Agent", "mcp-litmus")
+	for name, value := range c.headers {
+		req.Header.Set(name, value)
 	}
 	for name, value := range c.target.opts.Header {
 		if http.CanonicalHeaderKey(name) == "Host" {
@@ -270,7 +267,7 @@ func (c *httpConn) exchange(stream int, req *http.Request) (note string, err err
 	defer resp.Body.Close()
 	c.rec.record(transcript.Event{Kind: transcript.Answer, Stream: stream,
 		HTTP: &transcript.HTTP{Status: resp.StatusCode, Headers: resp.Header}})
-	if isEventStream(resp.Header.Get("Content-Type")) {
+	if wire.MediaType(resp.Header.Get("Content-Type")) == wire.EventStream {
 		events := eventReader{max: c.rec.limits.MaxMessage, emit: func(data []byte, size int64, meta transcript.SSE) {
 			if c.sse != nil && stream == transcript.Carrier && meta.Event == "endpoint" {
 				c.sse.greet(data)
@@ -328,15 +325,6 @@ func (c *httpConn) unreachable(err error) bool {
 	var record tls.RecordHeaderError
 	return errors.As(err, &dial) && dial.Op == "dial" || errors.As(err, &certificate) || errors.As(err, &unknown) ||
 		errors.As(err, &record)
-}
-
-func isEventStream(contentType string) bool {
-	kind, _, err := mime.ParseMediaType(contentType)
-	if err != nil {
-		kind, _, _ = strings.Cut(contentType, ";")
-		kind = strings.ToLower(strings.TrimSpace(kind))
-	}
-	return kind == "text/event-stream"
 }
 
 func (c *httpConn) Close() {
