@@ -132,6 +132,9 @@ func (t *tally) excuse(o outcome, p *transcript.Play) outcome {
 			return outcome{status: verdict.Error, reason: "the suite could not carry a step out: " + e.Note, evidence: o.evidence}
 		}
 	}
+	if status := busy(p.Events); status != 0 {
+		return outcome{status: verdict.Untested, reason: tooMuch(status)}
+	}
 	return o
 }
 
@@ -160,6 +163,9 @@ func (t *tally) step(c *script.Check, q *script.Requirement, seen observe.Seen, 
 	}
 	if t.j.endedForSeveral() && slices.ContainsFunc(seen.Events, exited) && seen.Doc["reply"] == nil {
 		return outcome{status: verdict.Untested, reason: "the server's process ended while this and other exchanges were under way, and by which cannot be told; --jobs 1 may tell"}
+	}
+	if status := busy(seen.Events); status != 0 {
+		return outcome{status: verdict.Untested, reason: tooMuch(status)}
 	}
 	for _, e := range seen.Events {
 		if e.Kind == transcript.Failure {

@@ -23,6 +23,19 @@ const twoSteps = `
       as: second
   checks:
     test.both: has(first.result) && has(second.result)
+- exchange: ask step by step
+  steps:
+    - request: ping
+      as: first
+    - request: ping
+      checks:
+        test.both: has(first.result) && has(result)
+- exchange: be refused step by step
+  steps:
+    - request: ping
+    - request: ping
+      checks:
+        test.both: http.status >= 400
 `
 
 const both = `

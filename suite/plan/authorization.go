@@ -17,7 +17,9 @@ const ValidToken = "valid"
 //   - challenge: the parameters of the Bearer challenge to the request without a token; absent without such a challenge;
 //   - documents: the protected resource metadata documents that were found, each with how (from), its media type and the document itself;
 //   - declared: whether the server shows that it follows the specification's authorization, and not one of its own, which is
-//     allowed: by a Bearer challenge, by such a document, or by taking a token that the suite minted.
+//     allowed: by a Bearer challenge that names metadata, by such a document, by the metadata of an authorization server, or by taking a
+//     token that the suite minted. A Bearer challenge alone shows no more than RFC 9110 asks of every 401: keys of a server's own
+//     travel in the same way (RFC 6750).
 func Authorization(guard map[string]any, accepted bool, opts transcript.Options) map[string]any {
 	tokens := map[string]any{}
 	for kind, token := range opts.Tokens {
@@ -34,7 +36,8 @@ func Authorization(guard map[string]any, accepted bool, opts transcript.Options)
 	text, _ := headers["www-authenticate"].(string)
 	for _, c := range script.Challenges(text) {
 		if c := c.(map[string]any); c["scheme"] == "bearer" {
-			doc["challenge"], doc["declared"] = c["params"], true
+			params, _ := c["params"].(map[string]any)
+			doc["challenge"], doc["declared"] = params, params["resource_metadata"] != nil
 			break
 		}
 	}
@@ -48,6 +51,10 @@ func Authorization(guard map[string]any, accepted bool, opts transcript.Options)
 	}
 	if len(documents) > 0 {
 		doc["documents"], doc["declared"] = documents, true
+	}
+	own := answerOf(guard, "serverMetadata")
+	if found, _ := own["json"].(map[string]any); own["status"] == int64(200) && found["issuer"] != nil {
+		doc["declared"] = true
 	}
 	if _, minted := tokens["foreign-key"]; minted && accepted {
 		doc["declared"] = true
