@@ -109,18 +109,19 @@ func (c *console) header() {
 	}
 	var vs []*verdict.Verdict
 	for _, u := range runs(r) {
-		vs = append(vs, &verdict.Verdict{Revision: u.Revision, Transport: u.Transport})
+		if u.Negotiated == "" {
+			vs = append(vs, &verdict.Verdict{Revision: u.Revision, Transport: u.Transport})
+		}
 	}
 	c.text("runs        ", dim, orNone(printable(places(vs)), "(none)"), "")
 }
 
-// columns of the table, with the style of a count that is not zero.
-var tableColumns = []struct {
-	status verdict.Status
-	style  style
-}{
-	{verdict.Pass, green}, {verdict.Fail, red}, {verdict.Warn, yellow}, {verdict.Note, blue},
-	{verdict.Untested, purple}, {verdict.Skip, dim}, {verdict.Error, red},
+// tableColumns are the statuses as columns of a table: the passes first, of which there are most.
+var tableColumns = append([]verdict.Status{verdict.Pass}, verdict.Statuses[:len(verdict.Statuses)-1]...)
+
+// statusStyles are those of a count that is not zero.
+var statusStyles = map[verdict.Status]style{
+	verdict.Fail: red, verdict.Warn: yellow, verdict.Error: red, verdict.Note: blue, verdict.Untested: purple, verdict.Skip: dim, verdict.Pass: green,
 }
 
 func (c *console) table(run verdict.Run) {
@@ -166,10 +167,10 @@ func (c *console) table(run verdict.Run) {
 	row := func(label string, cell func(verdict.Status) string, st func(verdict.Status, style) style) {
 		label = fitArea(label, name)
 		fmt.Fprint(c.w, "  ", label, strings.Repeat(" ", name-columns(label)))
-		for _, col := range tableColumns {
-			text := cell(col.status)
-			pad := max(len(col.status), 5) - columns(text)
-			fmt.Fprint(c.w, " ", strings.Repeat(" ", max(pad, 0)), c.paint(st(col.status, col.style), text))
+		for _, status := range tableColumns {
+			text := cell(status)
+			pad := max(len(status), 5) - columns(text)
+			fmt.Fprint(c.w, " ", strings.Repeat(" ", max(pad, 0)), c.paint(st(status, statusStyles[status]), text))
 		}
 		fmt.Fprintln(c.w)
 	}
@@ -322,10 +323,9 @@ func (c *console) unplayed() {
 func (c *console) reasons(ls []lack) {
 	for _, l := range ls {
 		// What to paste stands on a line of its own.
-		reason, add, found := strings.Cut(l.reason, "; add to litmus.yaml: ")
-		c.text("  - ", "", orNone(printable(reason), "(no reason was given)"), "")
-		if found {
-			c.text("    ", "", "add to litmus.yaml: "+printable(add), "")
+		c.text("  - ", "", orNone(printable(l.reason), "(no reason was given)"), "")
+		if len(l.add) > 0 {
+			c.text("    ", "", "add to litmus.yaml: "+printable(l.add.String()), "")
 		}
 		c.text("    ", "", l.about(), dim)
 	}

@@ -32,9 +32,10 @@ func findings(r *verdict.Report, keep func(*verdict.Verdict) bool) []finding {
 	return out
 }
 
-// lack is one reason for which checks were not judged, such as a thing to add to litmus.yaml, and these verdicts.
+// lack is one reason for which checks were not judged, what to add to litmus.yaml against it, and these verdicts.
 type lack struct {
 	reason   string
+	add      verdict.Additions
 	verdicts []*verdict.Verdict
 }
 
@@ -50,7 +51,7 @@ func inAll(fs []finding) string {
 	return plural(len(fs), "requirement") + ", " + plural(checks, "check")
 }
 
-// lacks groups the verdicts for which keep holds by their reason; what the most of them wait for comes first.
+// lacks groups the verdicts for which keep holds by their reason and what to add; what the most of them wait for comes first.
 func lacks(r *verdict.Report, keep func(*verdict.Verdict) bool) []lack {
 	var out []lack
 	at := map[string]int{}
@@ -59,16 +60,25 @@ func lacks(r *verdict.Report, keep func(*verdict.Verdict) bool) []lack {
 		if !keep(v) {
 			continue
 		}
-		n, ok := at[v.Reason]
+		key := v.Reason + "\x00" + v.Add.String()
+		n, ok := at[key]
 		if !ok {
 			n = len(out)
-			at[v.Reason] = n
-			out = append(out, lack{reason: v.Reason})
+			at[key] = n
+			out = append(out, lack{reason: v.Reason, add: v.Add})
 		}
 		out[n].verdicts = append(out[n].verdicts, v)
 	}
 	slices.SortStableFunc(out, func(a, b lack) int { return len(b.verdicts) - len(a.verdicts) })
 	return out
+}
+
+// why is the reason of a verdict, and what to add to litmus.yaml against it, where that stands in one text.
+func why(v *verdict.Verdict) string {
+	if len(v.Add) == 0 {
+		return v.Reason
+	}
+	return v.Reason + "; add to litmus.yaml: " + v.Add.String()
 }
 
 // about says what a lack keeps from being judged: "for 4 checks of a, b (exchange "x")". Of very many it tells the number.

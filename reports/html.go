@@ -101,7 +101,7 @@ type htmlPage struct {
 	Matrix                        htmlMatrix
 	Groups, Notes                 []htmlGroup
 	Lacks                         []htmlLack
-	Paste                         string // the additions of all lacks together, where they go together
+	Paste                         string // the additions of all lacks together, where there are several
 }
 
 // htmlHash is a source of the content security policy: exactly this text.
@@ -127,18 +127,20 @@ const htmlBeside = "extension"
 // htmlStatus is how a status is shown. A failure that the baseline expects has one of its own, and so has one of an extension.
 type htmlStatus struct{ Name, Glyph, Words string }
 
-// htmlStatuses, worst first: the list of verdicts is in this order.
-var htmlStatuses = []htmlStatus{
-	{"fail", "✗", "a MUST is broken"},
-	{"warn", "!", "a SHOULD is broken"},
-	{"error", "⚠", "the suite could not carry it out; not counted against the server"},
-	{"known", "≈", "a failure that the baseline expects"},
-	{htmlBeside, "+", "broken of an extension; not counted"},
-	{"note", "i", "advice that is not followed; never counted"},
-	{"untested", "?", "applies, but this server gave no way to exercise it"},
-	{"skip", "–", "does not apply"},
-	{"pass", "✓", "held"},
-}
+// htmlStatuses are those of verdicts in their order, and behind what is wrong those two: the list of verdicts is in this order.
+var htmlStatuses = func() (out []htmlStatus) {
+	glyphs := map[verdict.Status]string{
+		verdict.Fail: "✗", verdict.Warn: "!", verdict.Error: "⚠", verdict.Note: "i", verdict.Untested: "?", verdict.Skip: "–", verdict.Pass: "✓",
+	}
+	for _, s := range verdict.Statuses {
+		out = append(out, htmlStatus{string(s), glyphs[s], s.Words()})
+		if s == verdict.Error {
+			out = append(out, htmlStatus{"known", "≈", "a failure that the baseline expects"},
+				htmlStatus{htmlBeside, "+", "broken of an extension; not counted"})
+		}
+	}
+	return out
+}()
 
 // htmlShown is the status under which a verdict is shown.
 func htmlShown(v *verdict.Verdict) string {

@@ -198,21 +198,17 @@ type htmlLack struct{ Reason, Add, About string }
 
 // lacks are the reasons for which nothing was judged, and what to add against all of them together.
 func (l *htmlList) lacks(r *verdict.Report) (out []htmlLack, paste string) {
-	var roles []string
-	together := true
+	var all verdict.Additions
+	several := 0
 	for _, lack := range lacks(r, func(v *verdict.Verdict) bool { return v.Status == verdict.Untested || unplayed(r, v) }) {
-		reason, add, _ := strings.Cut(lack.reason, "; add to litmus.yaml: ")
-		out = append(out, htmlLack{printable(orNone(reason, "(no reason was given)")), printable(add), lack.about()})
-		if add == "" {
-			continue
+		out = append(out, htmlLack{printable(orNone(lack.reason, "(no reason was given)")), printable(lack.add.String()), lack.about()})
+		if len(lack.add) > 0 {
+			all = append(all, lack.add...)
+			several++
 		}
-		role, ok := strings.CutPrefix(add, "roles: {")
-		role, closed := strings.CutSuffix(role, "}")
-		together = together && ok && closed
-		roles = append(roles, "  "+printable(role))
 	}
-	if together && len(roles) > 1 {
-		paste = "roles:\n" + strings.Join(roles, "\n")
+	if several > 1 {
+		paste = printableLines(all.Block())
 	}
 	return out, paste
 }

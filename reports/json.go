@@ -24,10 +24,10 @@ type counts struct {
 	Pass     int `json:"pass"`
 	Fail     int `json:"fail"`
 	Warn     int `json:"warn"`
+	Error    int `json:"error"`
 	Note     int `json:"note"`
 	Untested int `json:"untested"`
 	Skip     int `json:"skip"`
-	Error    int `json:"error"`
 	Known    int `json:"known"`
 	Flaky    int `json:"flaky,omitempty"`
 }

@@ -70,7 +70,11 @@ func markdownMark(r *verdict.Report, strict bool) string {
 }
 
 func (m *markdown) counts(r *verdict.Report) {
-	fmt.Fprint(m.w, "\n| | pass | fail | warn | note | untested | skip | error | known |\n| --- | --: | --: | --: | --: | --: | --: | --: | --: |\n")
+	names, under := "| |", "| --- |"
+	for _, s := range tableColumns {
+		names, under = names+" "+string(s)+" |", under+" --: |"
+	}
+	fmt.Fprintf(m.w, "\n%s known |\n%s --: |\n", names, under)
 	for _, run := range runs(r) {
 		if run.Negotiated != "" {
 			fmt.Fprintf(m.w, "| %s | the server answered with %s | | | | | | | |\n", mdText(place(run.Revision, run.Transport)), mdText(run.Negotiated))
@@ -88,7 +92,7 @@ func (m *markdown) counts(r *verdict.Report) {
 			}
 		}
 		fmt.Fprintf(m.w, "| %s ", mdText(place(run.Revision, run.Transport)))
-		for _, s := range []verdict.Status{verdict.Pass, verdict.Fail, verdict.Warn, verdict.Note, verdict.Untested, verdict.Skip, verdict.Error} {
+		for _, s := range tableColumns {
 			if bad := s == verdict.Fail || s == verdict.Error; bad && n[s] > 0 {
 				fmt.Fprintf(m.w, "| **%s** ", thousands(n[s]))
 			} else {
@@ -180,6 +184,9 @@ func (m *markdown) untested(r *verdict.Report) {
 	fmt.Fprintf(m.w, "\n<details><summary>Not exercised: %s</summary>\n\n", plural(n, "check"))
 	for _, l := range ls {
 		fmt.Fprintf(m.w, "- %s %s\n", mdText(excerpt(l.reason, 400)), mdText(l.about()))
+		if len(l.add) > 0 {
+			fmt.Fprintf(m.w, "  add to litmus.yaml: %s\n", mdCode(l.add.String()))
+		}
 	}
 	fmt.Fprint(m.w, "\n</details>\n")
 }

@@ -127,12 +127,9 @@ func (p *Progress) Finish() {
 
 func (p *Progress) state(color bool) string {
 	s := fmt.Sprintf("%d of %d exchanges", p.done, p.total)
-	for _, c := range tableColumns {
-		switch c.status {
-		case verdict.Fail, verdict.Warn, verdict.Error:
-			if n := p.counts[c.status]; n > 0 {
-				s += ", " + paint(color, c.style, fmt.Sprintf("%d %s", n, c.status))
-			}
+	for _, status := range []verdict.Status{verdict.Fail, verdict.Warn, verdict.Error} {
+		if n := p.counts[status]; n > 0 {
+			s += ", " + paint(color, statusStyles[status], fmt.Sprintf("%d %s", n, status))
 		}
 	}
 	return s

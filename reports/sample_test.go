@@ -68,14 +68,14 @@ func sample() *verdict.Report {
 		for _, id := range []string{"tools.call.is-error", "tools.call.is-error-content"} {
 			add(at(verdict.Verdict{
 				Requirement: id, Exchange: "a tool that fails", Area: "server/tools", Level: "SHOULD", Status: verdict.Untested,
-				Reason: "no known tool fails; add to litmus.yaml: roles: {failing-tool: {name: …, arguments: {…}}}",
-				Text:   "A failure of the tool itself is told in the result.", Spec: "server/tools#error-handling",
+				Reason: "no known tool fails", Add: verdict.Additions{{Key: "roles", Name: "failing-tool", Value: "{name: …, arguments: {…}}"}},
+				Text: "A failure of the tool itself is told in the result.", Spec: "server/tools#error-handling",
 			}))
 		}
 		add(at(verdict.Verdict{
 			Requirement: "resources.read.binary", Exchange: "read a binary resource", Area: "server/resources", Level: "MUST", Status: verdict.Untested,
-			Reason: "no known resource is binary; add to litmus.yaml: roles: {binary-resource: {uri: …}}",
-			Text:   "Binary contents are base64.", Spec: "server/resources#resource-contents",
+			Reason: "no known resource is binary", Add: verdict.Additions{{Key: "roles", Name: "binary-resource", Value: "{uri: …}"}},
+			Text: "Binary contents are base64.", Spec: "server/resources#resource-contents",
 		}))
 	}
 	add(verdict.Verdict{

@@ -15,7 +15,8 @@ import (
 
 // Describe adds the suite to a Ginkgo tree: revision > transport > area > exchange > requirement, each spec
 // labelled with its level, area, revision, transport and requirement. Call it where Ginkgo's containers are
-// called. The target is first touched when the first spec runs; Ginkgo's own label filter narrows what is played.
+// called. The target is first touched when the first spec runs; Ginkgo's own label filter narrows what is played. With Baseline,
+// a last spec holds that no entry is out of date.
 // It returns true, so that it can stand in a var declaration; false when the options are wrong, which a spec tells.
 func Describe(target Target, opts ...Option) bool {
 	s, err := gather(opts)
@@ -31,6 +32,12 @@ func Describe(target Target, opts ...Option) bool {
 		}
 		ginkgo.Describe(string(revision), func() {
 			ginkgo.Describe(target.Transport(), func() { r.tree(s, revision, wanted) })
+		})
+	}
+	if len(s.baseline) > 0 {
+		ginkgo.It("the baseline is up to date", func(ctx ginkgo.SpecContext) {
+			r.run(ctx)
+			gomega.Expect(r.stale).To(gomega.BeEmpty())
 		})
 	}
 	return true
@@ -101,9 +108,11 @@ type lazy struct {
 	err     error
 	by      map[key]verdict.Verdict
 	problem string
+	stale   []string // entries of the baseline
 }
 
-func (r *lazy) verdict(ctx ginkgo.SpecContext, k key) (verdict.Verdict, bool) {
+// run runs the suite, the first time.
+func (r *lazy) run(ctx ginkgo.SpecContext) {
 	r.once.Do(func() {
 		suiteConfig, _ := ginkgo.GinkgoConfiguration()
 		filter := r.select_
@@ -113,15 +122,19 @@ func (r *lazy) verdict(ctx ginkgo.SpecContext, k key) (verdict.Verdict, bool) {
 		case suiteConfig.LabelFilter != "":
 			filter = "(" + filter + ") && (" + suiteConfig.LabelFilter + ")"
 		}
+		opts := append(slices.Clone(r.opts), Select(filter))
+		if suiteConfig.LabelFilter != "" {
+			opts = append(opts, Narrowed())
+		}
 		var o *Outcome
-		if o, r.err = Run(ctx, r.target, append(r.opts, Select(filter))...); r.err != nil {
+		if o, r.err = Run(ctx, r.target, opts...); r.err != nil {
 			return
 		}
 		r.by = map[key]verdict.Verdict{}
 		for _, v := range o.Report.Verdicts {
 			r.by[key{v.Requirement, v.Exchange, v.Revision}] = v
 		}
-		r.problem = strings.Join(o.Report.Problems, "; ")
+		r.problem, r.stale = strings.Join(o.Report.Problems, "; "), o.Report.Baseline
 	})
 	if r.err != nil {
 		ginkgo.Fail(r.err.Error())
@@ -129,6 +142,10 @@ func (r *lazy) verdict(ctx ginkgo.SpecContext, k key) (verdict.Verdict, bool) {
 	if len(r.by) == 0 {
 		ginkgo.Fail("nothing was judged: " + r.problem)
 	}
+}
+
+func (r *lazy) verdict(ctx ginkgo.SpecContext, k key) (verdict.Verdict, bool) {
+	r.run(ctx)
 	v, ok := r.by[k]
 	return v, ok
 }

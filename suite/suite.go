@@ -18,6 +18,7 @@ import (
 
 	"github.com/mcp-litmus/mcp-litmus/fixtures"
 	"github.com/mcp-litmus/mcp-litmus/suite/auth"
+	"github.com/mcp-litmus/mcp-litmus/suite/config"
 	"github.com/mcp-litmus/mcp-litmus/suite/judge"
 	"github.com/mcp-litmus/mcp-litmus/suite/observe"
 	"github.com/mcp-litmus/mcp-litmus/suite/plan"
@@ -74,6 +75,8 @@ type settings struct {
 	played    func(...verdict.Verdict)
 	wire      func(int, transcript.Event)
 	library   *script.Library
+	checks    []func(*script.Library) error // of options, once the library is there
+	baseline  config.Baseline
 }
 
 // Option changes how a run is done.
@@ -124,6 +127,14 @@ func Jobs(n int) Option { return func(s *settings) { s.jobs = n } }
 // Strict makes a broken SHOULD count as a failure.
 func Strict() Option { return func(s *settings) { s.strict = true } }
 
+// Baseline names the failures that are known and reviewed: config.LoadBaseline reads them from a file. They count no more, and an entry
+// that is out of date fails (see Report.Baseline). Of several options the last one counts.
+func Baseline(b config.Baseline) Option { return func(s *settings) { s.baseline = b } }
+
+// Narrowed says that less is asked for, with Select or Revisions, than what the baseline is about: that nothing fails of what an entry
+// covers does not make it out of date then.
+func Narrowed() Option { return func(s *settings) { s.options.Narrowed = true } }
+
 // Exchanges adds exchanges (and requirements) of one's own from YAML files.
 func Exchanges(fsys fs.FS) Option {
 	return func(s *settings) { s.exchanges = append(s.exchanges, fsys) }
@@ -152,7 +163,8 @@ func SecretHeaders(names ...string) Option {
 	return func(s *settings) { s.hidden = append(s.hidden, names...) }
 }
 
-// Progress is told how many exchanges will be played, and of each that was, as it ends, with its verdicts.
+// Progress is told how many exchanges will be played, and of each that was, as it ends, with its verdicts. These have no Reason and
+// no Evidence: both may quote the server, and secrets are redacted only once all of the run is there.
 func Progress(planned func(n int), played func(verdicts ...verdict.Verdict)) Option {
 	return func(s *settings) { s.planned, s.played = planned, played }
 }
@@ -216,6 +228,11 @@ func gather(opts []Option) (*settings, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, check := range s.checks {
+		if err := check(s.library); err != nil {
+			return nil, err
+		}
+	}
 	for name := range s.options.Roles {
 		if s.library.Role(name) == nil {
 			return nil, fmt.Errorf("there is no role %q; `mcp-litmus list --roles` lists them", name)
@@ -278,20 +295,26 @@ func Run(ctx context.Context, target Target, opts ...Option) (*Outcome, error) {
 	return conclude(s, s.redactor().Run(run))
 }
 
-// judgePlay tells of the verdicts of one play, when someone wants to know.
+// judgePlay tells of the verdicts of one play, when someone wants to know. The play is not redacted yet, so what quotes the server
+// is left out.
 func (s *settings) judgePlay() func(*observe.Context, *transcript.Play, *transcript.Session) {
 	if s.played == nil {
 		return nil
 	}
 	return func(c *observe.Context, p *transcript.Play, session *transcript.Session) {
-		if !plan.Surveys(p.Exchange) {
-			s.played(judge.Play(s.library, c, p, session)...)
+		if plan.Surveys(p.Exchange) {
+			return
 		}
+		verdicts := judge.Play(s.library, c, p, session)
+		for i := range verdicts {
+			verdicts[i].Reason, verdicts[i].Evidence = "", nil
+		}
+		s.played(verdicts...)
 	}
 }
 
 // Judge judges a recorded run again. The options that the run was made with are in the transcript; of opts, only
-// Exchanges and Strict matter.
+// Exchanges, Strict and Baseline matter.
 func Judge(r io.Reader, opts ...Option) (*Outcome, error) {
 	s, err := gather(opts)
 	if err != nil {
@@ -317,9 +340,9 @@ func conclude(s *settings, run *transcript.Run) (*Outcome, error) {
 	report := &verdict.Report{
 		Suite: h.Suite, Catalogue: h.Catalogue, Target: h.Target, Server: judge.Server(run), Started: h.Started,
 		Duration: h.Duration, Complete: run.Complete, Problems: h.Problems, Verdicts: verdicts, Select: h.Options.Select, Shard: h.Options.Shard,
+		Runs: judge.Runs(run),
 	}
-	for _, p := range judge.Pairs(run) {
-		report.Runs = append(report.Runs, verdict.Run{Revision: string(p.Revision), Transport: p.Transport})
-	}
+	report.Narrowed = h.Options.Narrowed && len(s.baseline) > 0
+	s.baseline.Apply(report)
 	return &Outcome{Report: report, Transcript: run, Strict: s.strict}, nil
 }

@@ -207,3 +207,22 @@ func TestARequestNeedNotBeWaitedFor(t *testing.T) {
 func TestServerInPlainGoTest(t *testing.T) {
 	suite.Test(t, suite.Handler(reference.New().Handler()), suite.Revisions("2025-11-25"), suite.Select("lifecycle"))
 }
+
+// What is told while a run goes on is not redacted: it must not quote the server.
+func TestProgressQuotesNothing(t *testing.T) {
+	broken := 0
+	run(t, sabotaged(t, "invalid-cursor-is-internal-error"), suite.Select("pagination"), suite.Revisions("2025-11-25"), suite.Jobs(1),
+		suite.Progress(func(int) {}, func(verdicts ...verdict.Verdict) {
+			for _, v := range verdicts {
+				if v.Status == verdict.Warn || v.Status == verdict.Fail {
+					broken++
+				}
+				if v.Reason != "" || v.Evidence != nil {
+					t.Errorf("%s tells of its reason %q and evidence %v", v.Requirement, v.Reason, v.Evidence)
+				}
+			}
+		}))
+	if broken == 0 {
+		t.Error("nothing was told of what is broken")
+	}
+}

@@ -9,7 +9,8 @@ import (
 )
 
 // Test runs the suite against the target as subtests of t, named revision/transport/area/exchange/requirement, so
-// that -run can pick among them. What does not apply or could not be exercised is a skipped subtest with its reason.
+// that -run can pick among them. What does not apply or could not be exercised is a skipped subtest with its reason. What the baseline
+// expects passes with a remark, and an entry that is out of date is an error of t itself.
 // It returns the outcome for reports.
 func Test(t *testing.T, target Target, opts ...Option) *Outcome {
 	t.Helper()
@@ -18,6 +19,9 @@ func Test(t *testing.T, target Target, opts ...Option) *Outcome {
 		t.Fatal(err)
 	}
 	for _, p := range o.Report.Problems {
+		t.Error(p)
+	}
+	for _, p := range o.Report.Baseline {
 		t.Error(p)
 	}
 	if len(o.Report.Verdicts) == 0 {

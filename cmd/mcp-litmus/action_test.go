@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,7 +92,7 @@ func act(t *testing.T, inputs map[string]string) (outputs map[string]string, log
 			g.Expect(outputs).To(gomega.HaveKey(name))
 		}
 	}
-	for _, name := range []string{"junit", "json", "html", "transcript"} {
+	for _, name := range []string{"junit", "json", "html", "markdown", "sarif", "badge", "transcript"} {
 		if cmd.ProcessState.ExitCode() < 2 {
 			g.Expect(filepath.Join(dir, outputs[name])).To(gomega.BeARegularFile())
 		}
@@ -104,7 +105,7 @@ func TestTheActionOfGitHub(t *testing.T) {
 	self, err := os.Executable()
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	broken := self + " " + referenceCommand + " 'unknown-tool-is-a-result'"
-	one := map[string]string{"revisions": "2025-11-25", "select": "tools.call.unknown-tool", "args": "--quiet --timeout '10s'"}
+	one := map[string]string{"revision": "2025-11-25", "select": "tools.call.unknown-tool", "args": "--quiet --timeout '10s'"}
 	with := func(more map[string]string) map[string]string {
 		all := map[string]string{}
 		for _, m := range []map[string]string{one, more} {
@@ -129,6 +130,14 @@ func TestTheActionOfGitHub(t *testing.T) {
 	g.Expect(code).To(gomega.Equal(0), log)
 	g.Expect(outputs).To(gomega.HaveKeyWithValue("conforms", "false"))
 
+	// What is known passes, and reports are written where they are asked for.
+	known := filepath.Join(t.TempDir(), "known.yaml")
+	g.Expect(os.WriteFile(known, []byte("baseline: [{requirement: tools.call.unknown-tool, reason: issue 42}]\n"), 0o600)).To(gomega.Succeed())
+	outputs, log, code = act(t, with(map[string]string{"command": broken, "strict": "true", "baseline": known, "sarif": "a folder/x.sarif", "badge": "b.json"}))
+	g.Expect(code).To(gomega.Equal(0), log)
+	g.Expect(outputs).To(gomega.HaveKeyWithValue("sarif", "a folder/x.sarif"))
+	g.Expect(outputs).To(gomega.HaveKeyWithValue("badge", "b.json"))
+
 	_, log, code = act(t, with(map[string]string{"command": "/nonexistent/server $(touch never) ; touch never", "fail": "false"}))
 	g.Expect(code).To(gomega.Equal(3), log)
 }
@@ -138,6 +147,42 @@ func TestTheActionPutsNoInputIntoItsScripts(t *testing.T) {
 	for _, step := range readAction(t).Runs.Steps {
 		if strings.Contains(step.Run, "${{") {
 			t.Errorf("the step %s has an expression in its script:\n%s", step.ID, step.Run)
+		}
+	}
+}
+
+// Whoever knows the command line knows the action: an input is a flag of run under the same name, or one of the action's own.
+func TestTheInputsOfTheActionAreFlags(t *testing.T) {
+	a := readAction(t)
+	own := []string{"command", "fail", "args", "reports", "version", "working-directory"}
+	run := runCommand()
+	script := a.Runs.Steps[len(a.Runs.Steps)-1].Run
+	for name := range a.Inputs {
+		switch {
+		case slices.Contains(own, name):
+		case run.Flags().Lookup(name) == nil:
+			t.Errorf("the input %s is no flag of mcp-litmus run", name)
+		case !strings.Contains(script, "--"+name+" ") && !strings.Contains(script, "--"+name+")"):
+			t.Errorf("the input %s is not handed on", name)
+		}
+	}
+	for _, name := range append(own, "url", "config", "server", "revision", "select", "strict", "baseline", "junit", "json", "html", "markdown", "sarif", "badge", "transcript") {
+		if _, ok := a.Inputs[name]; !ok {
+			t.Errorf("the action has no input %s", name)
+		}
+	}
+	docs, err := os.ReadFile("../../docs/ci.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range a.Inputs {
+		if !strings.Contains(string(docs), "`"+name+"`") {
+			t.Errorf("docs/ci.md does not tell of the input %s", name)
+		}
+	}
+	for name := range a.Outputs {
+		if !strings.Contains(string(docs), "`"+name+"`") {
+			t.Errorf("docs/ci.md does not tell of the output %s", name)
 		}
 	}
 }

@@ -54,12 +54,21 @@ func TestARegressionIsCaughtBaselinedAndOutlived(t *testing.T) {
 	if strings.Count(text, "- requirement:") != 1 || !strings.Contains(text, `reason: "not reviewed yet: `) {
 		t.Errorf("the baseline is\n%s", text)
 	}
-	expect(0, "2 known failures", "run", "--strict", "--baseline", "baseline.yaml", "--json", "known.json")
+	expect(0, "2 known failures", "run", "--strict", "--baseline", "baseline.yaml", "--json", "known.json", "--transcript", "run.jsonl")
+	// The recorded run is judged as the run was, with the baseline and without.
+	expect(0, "2 known failures", "judge", "--strict", "--baseline", "baseline.yaml", "run.jsonl", "--json", "again.json")
+	if string(read(t, dir, "again.json")) != string(read(t, dir, "known.json")) {
+		t.Error("the run, judged again with its baseline, differs")
+	}
+	write(t, dir, "judging.yaml", "strict: true\nbaseline: baseline.yaml\n")
+	expect(0, "2 known failures", "judge", "--config", "judging.yaml", "run.jsonl")
+	expect(1, "tools.call.unknown-tool", "judge", "--strict", "run.jsonl")
 	expect(0, "no regression", "compare", "old.json", "known.json")
 
 	settingsFor(t, dir)
 	expect(1, "baseline.yaml:3:5: the baseline entry for tools.call.unknown-tool is out of date", "run", "--strict", "--baseline", "baseline.yaml",
-		"--write-baseline", "renewed.yaml")
+		"--write-baseline", "renewed.yaml", "--transcript", "mended.jsonl")
+	expect(1, "is out of date", "judge", "--strict", "--baseline", "baseline.yaml", "mended.jsonl")
 	if text := string(read(t, dir, "renewed.yaml")); !strings.Contains(text, "baseline: []") {
 		t.Errorf("the renewed baseline is\n%s", text)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcp-litmus/mcp-litmus/reports"
 	"github.com/mcp-litmus/mcp-litmus/suite"
+	"github.com/mcp-litmus/mcp-litmus/suite/config"
 	"github.com/mcp-litmus/mcp-litmus/suite/verdict"
 )
 
@@ -21,7 +22,8 @@ import (
 var compareFormats = []string{"text", "markdown", "html", "json"}
 
 func compareCommand() *cobra.Command {
-	o := &runOptions{}
+	var g config.Given
+	var noColor bool
 	var format, output string
 	var sideBySide []string
 	cmd := &cobra.Command{
@@ -34,7 +36,7 @@ Exit codes: 0 no regression, 1 a requirement is broken now that was not (one tha
 2 wrong usage or files, 3 one of the runs did not reach its end or judged nothing. Of two revisions nothing is a regression.`,
 		Example: "  mcp-litmus compare main.json branch.json\n  mcp-litmus compare main.json branch.json --format markdown > comment.md\n  mcp-litmus compare --revisions 2025-06-18,2025-11-25 -- node server.js",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			write, err := comparisonWriter(format, o.outputs.noColor)
+			write, err := comparisonWriter(format, noColor)
 			if err != nil {
 				return err
 			}
@@ -43,7 +45,7 @@ Exit codes: 0 no regression, 1 a requirement is broken now that was not (one tha
 			}
 			var c *verdict.Comparison
 			if len(sideBySide) > 0 {
-				c, err = compareRevisions(cmd, o, sideBySide, args)
+				c, err = compareRevisions(cmd, g, sideBySide, args)
 			} else {
 				c, err = compareReports(cmd, args)
 			}
@@ -72,8 +74,9 @@ Exit codes: 0 no regression, 1 a requirement is broken now that was not (one tha
 	f.StringVar(&format, "format", "text", "`FORMAT` of the comparison: "+strings.Join(compareFormats, ", "))
 	f.StringVarP(&output, "output", "o", "", "`FILE` to write it to (default: standard output)")
 	f.StringSliceVar(&sideBySide, "revisions", nil, "hold these two `REVISIONS` of one server side by side")
-	o.registerJudging(cmd)
-	f.BoolVar(&o.outputs.noColor, "no-color", false, "no colours (as with the environment variable NO_COLOR)")
+	targetFlags(cmd, &g)
+	judgingFlags(cmd, &g)
+	f.BoolVar(&noColor, "no-color", false, "no colours (as with the environment variable NO_COLOR)")
 	return cmd
 }
 
@@ -117,7 +120,7 @@ func compareReports(cmd *cobra.Command, args []string) (*verdict.Comparison, err
 	return c, nil
 }
 
-func compareRevisions(cmd *cobra.Command, o *runOptions, revisions, args []string) (*verdict.Comparison, error) {
+func compareRevisions(cmd *cobra.Command, g config.Given, revisions, args []string) (*verdict.Comparison, error) {
 	if len(revisions) != 2 || revisions[0] == revisions[1] {
 		return nil, errors.New("--revisions takes two, as in --revisions 2025-06-18,2025-11-25")
 	}
@@ -131,29 +134,24 @@ func compareRevisions(cmd *cobra.Command, o *runOptions, revisions, args []strin
 	if err := commandAfterDash(cmd, args); err != nil {
 		return nil, err
 	}
-	o.revisions = revisions
-	c, err := o.settings(cmd.Flags(), args)
+	g.Revisions = revisions
+	c, err := resolve(g, args)
 	if err != nil {
 		return nil, err
 	}
-	t, err := target(c)
+	s, err := configure(c)
 	if err != nil {
 		return nil, err
 	}
-	options, err := suiteOptions(o, c)
-	if err != nil {
-		return nil, err
-	}
+	defer s.Close()
 	progress := reports.NewProgress(os.Stderr)
-	options = append(options, suite.Progress(progress.Start, progress.Done))
+	options := append(s.Options, suite.Progress(progress.Start, progress.Done))
 	ctx, restore := signal.NotifyContext(context.WithoutCancel(cmd.Context()), os.Interrupt, syscall.SIGTERM)
 	defer restore()
-	out, err := suite.Run(ctx, t, options...)
+	out, err := suite.Run(ctx, s.Target, options...)
 	progress.Finish()
 	if err != nil {
 		return nil, err
 	}
-	out.Report.Narrowed = true // the baseline is about more than two revisions
-	c.Baseline.Apply(out.Report)
 	return verdict.CompareRevisions(out.Report, revisions[0], revisions[1]), nil
 }

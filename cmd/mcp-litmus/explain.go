@@ -172,11 +172,7 @@ func explainFault(w io.Writer, lib *script.Library, f sabotage.Fault) {
 
 func explainRole(w io.Writer, lib *script.Library, r *script.RoleDefinition) {
 	fmt.Fprintf(w, "%s, a role for a %s: it %s\n\n", r.Name, r.Kind, r.Does)
-	example := "{name: …, arguments: {…}}"
-	if r.Kind == "resource" || r.Kind == "template" {
-		example = "{uri: …}"
-	}
-	fmt.Fprintf(w, "  To give in litmus.yaml: roles: {%s: %s}\n%s\n", r.Name, example, fold("    "+r.Add, "    "))
+	fmt.Fprintf(w, "  To give in litmus.yaml: roles: {%s: %s}\n%s\n", r.Name, r.Example(), fold("    "+r.Add, "    "))
 	if r.Apart {
 		fmt.Fprintln(w, "\n  What plays it is called in exchanges of its own only, since it takes long or changes something.")
 	}

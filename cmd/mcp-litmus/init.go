@@ -18,7 +18,7 @@ import (
 )
 
 func initCommand() *cobra.Command {
-	var o targetOptions
+	var g config.Given
 	var output string
 	var force bool
 	cmd := &cobra.Command{
@@ -37,7 +37,7 @@ left alone stands there behind a #, ready to be taken over.`,
 					return fmt.Errorf("%s is there already; write elsewhere with --output FILE, or over it with --force", output)
 				}
 			}
-			c, err := o.settings(cmd.Flags(), args)
+			c, err := resolve(g, args)
 			if err != nil {
 				return err
 			}
@@ -45,16 +45,17 @@ left alone stands there behind a #, ready to be taken over.`,
 				return errors.New("name the server: mcp-litmus init -- COMMAND, or --url URL, or --server NAME of a host's file")
 			}
 			c.Roles, c.Allow = nil, nil // of a file that is there already: what is proposed is what the server shows
-			t, err := target(c)
+			s, err := configure(c)
 			if err != nil {
 				return err
 			}
+			defer s.Close()
 			if reports.Terminal(os.Stderr) {
 				fmt.Fprintln(os.Stderr, "looking at the server, at each revision that it may speak ...")
 			}
 			ctx, restore := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer restore()
-			seen, err := suite.Survey(ctx, t, targetSettings(&o, c)...)
+			seen, err := suite.Survey(ctx, s.Target, append(s.Options, suite.Revisions())...)
 			if err != nil {
 				return exit{exitNotPossible, err.Error()}
 			}
@@ -69,7 +70,7 @@ left alone stands there behind a #, ready to be taken over.`,
 			return nil
 		},
 	}
-	o.register(cmd)
+	targetFlags(cmd, &g)
 	cmd.Flags().StringVarP(&output, "output", "o", "litmus.yaml", "write to `FILE`; - is standard output")
 	cmd.Flags().BoolVar(&force, "force", false, "write over the file if it is there")
 	return cmd

@@ -7,18 +7,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-litmus/mcp-litmus/suite"
+	"github.com/mcp-litmus/mcp-litmus/suite/config"
 )
 
 func judgeCommand() *cobra.Command {
 	var o outputs
-	var strict bool
-	var folders []string
+	var g config.Given
 	cmd := &cobra.Command{
 		Use:   "judge FILE",
 		Short: "Judge a recorded run again, offline",
 		Long: `Judge the transcript of an earlier run (mcp-litmus run --transcript FILE) again: without the server, at the same
-verdicts, as long as the catalogue is the same one.`,
-		Example: "  mcp-litmus run --transcript run.jsonl -- ./server\n  mcp-litmus judge run.jsonl --junit report.xml",
+verdicts, as long as the catalogue is the same one. What the run had beside its server goes with it: --baseline (or --config litmus.yaml, which
+names one), --strict and --exchanges.`,
+		Example: "  mcp-litmus run --transcript run.jsonl -- ./server\n  mcp-litmus judge run.jsonl --junit report.xml\n  mcp-litmus judge run.jsonl --config litmus.yaml",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return errNoFile
@@ -34,16 +35,13 @@ verdicts, as long as the catalogue is the same one.`,
 			if info, err := f.Stat(); err == nil && info.IsDir() {
 				return fmt.Errorf("%s is a folder; name the transcript in it", args[0])
 			}
-			var opts []suite.Option
-			extra, err := exchangeFolders(folders)
+			c, err := config.Judging(g)
 			if err != nil {
 				return err
 			}
-			for _, e := range extra {
-				opts = append(opts, suite.Exchanges(e))
-			}
-			if strict {
-				opts = append(opts, suite.Strict())
+			opts, err := suite.Options(c)
+			if err != nil {
+				return err
 			}
 			out, err := suite.Judge(f, opts...)
 			if err != nil {
@@ -62,7 +60,10 @@ verdicts, as long as the catalogue is the same one.`,
 		},
 	}
 	o.register(cmd.Flags())
-	cmd.Flags().BoolVar(&strict, "strict", false, "a broken SHOULD does not conform, either")
-	cmd.Flags().StringArrayVar(&folders, "exchanges", nil, "`DIR` with the exchanges of your own that the run was made with")
+	f := cmd.Flags()
+	f.StringVar(&g.Config, "config", "", "`FILE` with the settings of the run, such as litmus.yaml: its baseline, strict and exchanges count (default: none)")
+	f.StringVar(&g.Baseline, "baseline", "", "`FILE` of known failures, in the place of those in the settings")
+	f.BoolVar(&g.Strict, "strict", false, "a broken SHOULD does not conform, either")
+	f.StringArrayVar(&g.Exchanges, "exchanges", nil, "`DIR` with the exchanges of your own that the run was made with; may be repeated")
 	return cmd
 }

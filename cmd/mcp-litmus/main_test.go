@@ -87,7 +87,7 @@ func TestExitCodes(t *testing.T) {
 		{"a role to explain", []string{"explain", "failing-tool"}, 0, "Well-known fixtures that play it: test_error_handling"},
 		{"a role with a typing mistake", []string{"explain", "faling-tool"}, 2, "did you mean failing-tool?"},
 		{"a selection with a typing mistake", []string{"run", "--select", "tools && lifecyle"}, 2, `did you mean "lifecycle"?`},
-		{"a transport with a typing mistake", []string{"run", "--url", "http://127.0.0.1:1/", "--transport", "streamable-htp"}, 2, "did you mean streamable-http?"},
+		{"a transport with a typing mistake", []string{"run", "--url", "http://127.0.0.1:1/", "--transport", "streamable-htp"}, 2, "did you mean \"streamable-http\"?"},
 		{"a tour", []string{"tour", "--revision", "2025-06-18"}, 0, "mcp-litmus-reference 0.1.0 speaks 2025-06-18"},
 		{"a tour without a handshake", []string{"tour", "--revision", "2026-07-28"}, 0, "The tool answers with text."},
 		{"a tour to nowhere", []string{"tour", "--", "/nonexistent/server"}, 3, "cannot be started"},

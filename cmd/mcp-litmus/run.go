@@ -1,10 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/signal"
 	"slices"
@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-litmus/mcp-litmus/fixtures"
 	"github.com/mcp-litmus/mcp-litmus/reports"
 	"github.com/mcp-litmus/mcp-litmus/suite"
 	"github.com/mcp-litmus/mcp-litmus/suite/config"
@@ -44,14 +43,14 @@ Exit codes: 0 the server conforms, 1 it does not, 2 wrong usage or files, 3 the 
   mcp-litmus run --watch src -- node server.js`,
 		Args: commandAfterDash,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := o.settings(cmd.Flags(), args)
+			c, err := o.settings(args)
 			if err != nil {
 				return err
 			}
 			if len(o.watch) > 0 {
 				return watchAgain(cmd, o, args)
 			}
-			return run(cmd.Context(), cmd, o, c)
+			return run(cmd.Context(), o, c)
 		},
 	}
 	o.register(cmd)
@@ -82,25 +81,50 @@ func commandAfterDash(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("%q stands before --; write the server's command after it: mcp-litmus run [flags] -- %s", args[0], strings.Join(args, " "))
 }
 
-func run(ctx context.Context, cmd *cobra.Command, o *runOptions, c *config.Config) error {
-	stop, err := authorize(c, os.Stderr)
+// runOptions are the flags of run.
+type runOptions struct {
+	given         config.Given
+	watch         []string
+	writeBaseline string // where the baseline goes with which the run passes
+	outputs       outputs
+}
+
+func (o *runOptions) register(cmd *cobra.Command) {
+	targetFlags(cmd, &o.given)
+	judgingFlags(cmd, &o.given)
+	f := cmd.Flags()
+	f.StringSliceVar(&o.given.Revisions, "revision", nil, "judge at these `REVISIONS`, or all (default: every one that the server speaks)")
+	f.StringVar(&o.given.Shard, "shard", "", "play only part `I/N` of the run, such as 1/3; mcp-litmus merge joins the JSON reports of the parts")
+	f.BoolVar(&o.given.Strict, "strict", false, "a broken SHOULD does not conform, either")
+	f.StringVar(&o.writeBaseline, "write-baseline", "", "write to `FILE` the baseline with which this run passes: entries that still hold stay, others go, new ones wait for a reason")
+	f.StringArrayVar(&o.watch, "watch", nil, "run again whenever something changes at this `PATH`, a file or a folder; may be repeated; ends with Ctrl-C")
+	o.outputs.register(f)
+	f.Lookup("verbose").Usage += "; and show the wire as it is used, on standard error"
+	f.StringVar(&o.outputs.transcript, "transcript", "", "write the evidence to `FILE` (JSON Lines), for mcp-litmus judge")
+	complete(cmd, "revision", revisionNames("all"))
+}
+
+// settings joins litmus.yaml and the flags. args is the server's command.
+func (o *runOptions) settings(args []string) (*config.Config, error) {
+	c, err := resolve(o.given, args)
+	if err != nil {
+		return nil, err
+	}
+	o.outputs.source = c.Source()
+	o.outputs.fill(c.Reports)
+	return c, nil
+}
+
+func run(ctx context.Context, o *runOptions, c *config.Config) error {
+	s, err := configure(c)
 	if err != nil {
 		return err
 	}
-	if stop != nil {
-		defer stop()
-	}
-	t, err := target(c)
-	if err != nil {
-		return err
-	}
-	opts, err := suiteOptions(o, c)
-	if err != nil {
-		return err
-	}
+	defer s.Close()
 	if err := o.outputs.check(); err != nil {
 		return err
 	}
+	opts := s.Options
 	var progress *reports.Progress
 	switch {
 	case o.outputs.verbose: // what crosses the wire tells how far it is
@@ -113,7 +137,7 @@ func run(ctx context.Context, cmd *cobra.Command, o *runOptions, c *config.Confi
 	}
 	ctx, restore := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer restore()
-	out, err := suite.Run(ctx, t, opts...)
+	out, err := suite.Run(ctx, s.Target, opts...)
 	progress.Finish()
 	if err != nil {
 		return err
@@ -122,8 +146,6 @@ func run(ctx context.Context, cmd *cobra.Command, o *runOptions, c *config.Confi
 		o.outputs.quiet = true // what could not be judged is everything
 		o.outputs.silent = !spoke(out.Transcript)
 	}
-	out.Report.Narrowed = len(c.Baseline) > 0 && (cmd.Flags().Changed("select") || cmd.Flags().Changed("revision"))
-	c.Baseline.Apply(out.Report)
 	if err := o.outputs.write(out.Report, out.Strict, out.Transcript); err != nil {
 		return err
 	}
@@ -162,84 +184,6 @@ func spoke(run *transcript.Run) bool {
 		slices.ContainsFunc(run.Plays, func(p *transcript.Play) bool { return said(p.Events) })
 }
 
-// suiteOptions turns the settings into options of the suite.
-func suiteOptions(o *runOptions, c *config.Config) ([]suite.Option, error) {
-	opts := append(targetSettings(&o.targetOptions, c), suite.Select(c.Select), suite.Jobs(c.Jobs), suite.Shard(o.shard))
-	revisions := o.revisions
-	if len(revisions) == 0 {
-		for _, r := range c.Revisions {
-			revisions = append(revisions, string(r))
-		}
-	}
-	if !(len(revisions) == 1 && revisions[0] == "all") {
-		opts = append(opts, suite.Revisions(revisions...))
-	}
-	if c.Strict {
-		opts = append(opts, suite.Strict())
-	}
-	folders, err := exchangeFolders(c.Exchanges)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkRoles(c, folders); err != nil {
-		return nil, err
-	}
-	for _, f := range folders {
-		opts = append(opts, suite.Exchanges(f))
-	}
-	return opts, nil
-}
-
-// targetSettings are the options of the suite that are about the server, whatever is done with it.
-func targetSettings(o *targetOptions, c *config.Config) []suite.Option {
-	opts := []suite.Option{
-		suite.Timeout(c.Timeout), suite.StartTimeout(c.StartTimeout), suite.Secrets(c.Secrets...), suite.SecretHeaders(o.secret...),
-	}
-	if c.CallTools != "" {
-		opts = append(opts, suite.CallTools(c.CallTools))
-	}
-	for _, a := range c.Allow {
-		opts = append(opts, suite.Allow(a.Name, a.Arguments))
-	}
-	for kind, token := range c.Auth.Tokens {
-		opts = append(opts, suite.Token(kind, token))
-	}
-	for name, role := range c.Roles {
-		opts = append(opts, suite.Role(name, role))
-	}
-	return opts
-}
-
-// checkRoles tells of roles that there are not, or that cannot be played so, with their place in litmus.yaml.
-func checkRoles(c *config.Config, folders []fs.FS) error {
-	if len(c.Roles) == 0 {
-		return nil
-	}
-	lib, err := script.Default()
-	if len(folders) > 0 { // which may define roles of their own
-		lib, err = script.Load(fixtures.FS, folders...)
-	}
-	if err != nil {
-		return err
-	}
-	return c.CheckRoles(lib.Roles)
-}
-
-func exchangeFolders(names []string) ([]fs.FS, error) {
-	var out []fs.FS
-	for _, name := range names {
-		info, err := os.Stat(name)
-		if err != nil {
-			return nil, fmt.Errorf("the folder of exchanges cannot be read: %w", err)
-		}
-		if !info.IsDir() {
-			return nil, fmt.Errorf("%s is no folder; --exchanges takes a folder of YAML files", name)
-		}
-		out = append(out, os.DirFS(name))
-	}
-	return out, nil
-}
-
 // conclusion is the exit code of a run: nil for a server that conforms. Undriven: no session was had.
 func conclusion(r *verdict.Report, strict, undriven, interrupted bool) error {
 	judged := r.Judged()
@@ -248,21 +192,14 @@ func conclusion(r *verdict.Report, strict, undriven, interrupted bool) error {
 		return exit{exitNotPossible, "interrupted; the reports hold what was judged until then"}
 	case r.Inapplicable(): // told by the report's last line
 		return exit{exitNotPossible, ""}
-	case judged == 0 || len(r.Runs) == 0 || undriven:
-		return exit{exitNotPossible, "the run could not be carried out: " + orElse(strings.Join(r.Problems, "; "), "nothing was judged")}
+	case judged == 0 || undriven:
+		return exit{exitNotPossible, "the run could not be carried out: " + cmp.Or(strings.Join(r.Problems, "; "), "nothing was judged")}
 	case !r.Conforms(strict) || len(r.Baseline) > 0:
 		return exit{exitBreaks, ""}
 	case len(r.Problems) > 0 || !r.Complete:
 		return exit{exitNotPossible, ""}
 	}
 	return nil
-}
-
-func orElse(s, other string) string {
-	if s != "" {
-		return s
-	}
-	return other
 }
 
 var errNoFile = errors.New("name the transcript to judge: mcp-litmus judge FILE")

@@ -10,12 +10,13 @@ import (
 
 	"github.com/mcp-litmus/mcp-litmus/reports"
 	"github.com/mcp-litmus/mcp-litmus/suite"
+	"github.com/mcp-litmus/mcp-litmus/suite/config"
 	"github.com/mcp-litmus/mcp-litmus/suite/tour"
 	"github.com/mcp-litmus/mcp-litmus/suite/trace"
 )
 
 func tourCommand() *cobra.Command {
-	var o targetOptions
+	var g config.Given
 	var revision string
 	var full, noColor bool
 	cmd := &cobra.Command{
@@ -31,15 +32,16 @@ Without a COMMAND or --url, litmus.yaml names the server, or the tour shows the 
   mcp-litmus tour --revision 2026-07-28 --full | less -R`,
 		Args: commandAfterDash,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := o.settings(cmd.Flags(), args)
+			c, err := resolve(g, args)
 			if err != nil {
 				return err
 			}
-			t, err := target(c)
+			s, err := configure(c)
 			if err != nil {
 				return err
 			}
-			opts := targetSettings(&o, c)
+			defer s.Close()
+			opts := append(s.Options, suite.Revisions())
 			if revision != "" {
 				opts = append(opts, suite.Revisions(revision))
 			}
@@ -49,7 +51,7 @@ Without a COMMAND or --url, litmus.yaml names the server, or the tour shows the 
 			}
 			ctx, restore := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer restore()
-			err = suite.Tour(ctx, t, tour.Text(os.Stdout, style, reports.Width(os.Stdout)), opts...)
+			err = suite.Tour(ctx, s.Target, tour.Text(os.Stdout, style, reports.Width(os.Stdout)), opts...)
 			switch {
 			case ctx.Err() != nil:
 				return exit{exitNotPossible, "interrupted"}
@@ -59,7 +61,7 @@ Without a COMMAND or --url, litmus.yaml names the server, or the tour shows the 
 			return err
 		},
 	}
-	o.register(cmd)
+	targetFlags(cmd, &g)
 	f := cmd.Flags()
 	f.StringVar(&revision, "revision", "", "speak this `REVISION` (default: the newest that the server speaks)")
 	f.BoolVar(&full, "full", false, "show messages whole, however long they are")

@@ -39,7 +39,12 @@ type Config struct {
 	Reports      Reports
 	Exchanges    []string // folders with exchanges of the user's own
 	Secrets      []string // values that no transcript or report may show
-	Auth         Auth
+
+	// What a file does not say; see Resolve.
+	SecretHeaders []string // names of headers whose values are secret however short they are
+	Narrowed      bool     // less is asked for than the file asks
+	Shard         string   // "1/3": the first of three parts; "": all
+	Auth          Auth
 
 	rolePositions map[string]script.Position
 }
@@ -233,7 +238,7 @@ func (a *Auth) read(r *reader, v *value) {
 		}}
 	}
 	r.fields(v, "auth",
-		token("token", "valid"),
+		token("token", validToken),
 		token("expired", "expired"),
 		token("foreign-audience", "foreign-audience"),
 		token("foreign-issuer", "foreign-issuer"),

@@ -3,6 +3,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -101,10 +102,27 @@ func Pairs(run *transcript.Run) []Pair {
 		}
 	}
 	slices.SortFunc(out, func(a, b Pair) int {
-		if c := strings.Compare(string(a.Revision), string(b.Revision)); c != 0 {
-			return c
+		return cmp.Or(strings.Compare(string(a.Revision), string(b.Revision)), strings.Compare(a.Transport, b.Transport))
+	})
+	return out
+}
+
+// Runs are the revisions and transports for a report, oldest revision first: those at which something was played, and those at
+// which the server answered the handshake with another revision, so that nothing was.
+func Runs(run *transcript.Run) []verdict.Run {
+	var out []verdict.Run
+	for _, p := range Pairs(run) {
+		out = append(out, verdict.Run{Revision: string(p.Revision), Transport: p.Transport})
+	}
+	for _, s := range run.Sessions {
+		if s.Negotiated != "" && s.Negotiated != s.Revision && !slices.ContainsFunc(out, func(r verdict.Run) bool {
+			return r.Revision == s.Revision && r.Transport == s.Transport
+		}) {
+			out = append(out, verdict.Run{Revision: s.Revision, Transport: s.Transport, Negotiated: s.Negotiated})
 		}
-		return strings.Compare(a.Transport, b.Transport)
+	}
+	slices.SortStableFunc(out, func(a, b verdict.Run) int {
+		return cmp.Or(strings.Compare(a.Revision, b.Revision), strings.Compare(a.Transport, b.Transport))
 	})
 	return out
 }
@@ -167,7 +185,7 @@ func (j *judge) item(item plan.Item) []verdict.Verdict {
 	switch {
 	case item.Status != "":
 		for _, q := range requirements {
-			t.add(q, outcome{status: item.Status, reason: item.Reason})
+			t.add(q, outcome{status: item.Status, reason: item.Reason, add: item.Add})
 		}
 	case ex.Watch:
 		if j.watched == nil {

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcp-litmus/mcp-litmus/suite/observe"
+	"github.com/mcp-litmus/mcp-litmus/suite/plan"
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
 	"github.com/mcp-litmus/mcp-litmus/suite/verdict"
@@ -18,6 +20,7 @@ import (
 type outcome struct {
 	status   verdict.Status
 	reason   string
+	add      verdict.Additions
 	evidence *verdict.Evidence
 }
 
@@ -38,14 +41,8 @@ func newTally(j *judge, ex *script.Exchange) *tally {
 	return &tally{j: j, ex: ex, context: j.context, by: map[string]outcome{}}
 }
 
-// worse orders the statuses: what a further check of the same requirement can make of it. A pass beats skip and
-// untested, because then the requirement was judged.
-var worse = map[verdict.Status]int{
-	verdict.Skip: 1, verdict.Untested: 2, verdict.Pass: 3, verdict.Error: 4, verdict.Note: 5, verdict.Warn: 6, verdict.Fail: 7,
-}
-
 func (t *tally) add(q *script.Requirement, o outcome) {
-	if old, ok := t.by[q.ID]; !ok || worse[o.status] > worse[old.status] {
+	if old, ok := t.by[q.ID]; !ok || o.status.Outweighs(old.status) {
 		t.by[q.ID] = o
 	}
 }
@@ -61,7 +58,7 @@ func (t *tally) verdicts(requirements []*script.Requirement) []verdict.Verdict {
 		}
 		v := verdict.Verdict{
 			Requirement: q.ID, Exchange: t.ex.Name, Area: q.Area, Level: string(q.LevelAt(r)),
-			Revision: string(r), Transport: t.j.pair.Transport, Status: o.status, Reason: o.reason,
+			Revision: string(r), Transport: t.j.pair.Transport, Status: o.status, Reason: o.reason, Add: o.add,
 			Text: q.Text, Note: q.Note, Extension: q.Extension, Evidence: o.evidence, Duration: t.duration,
 		}
 		v.Spec = SpecificationURL(q, r)
@@ -151,11 +148,11 @@ func (t *tally) force(c *script.Check) *script.Requirement {
 func (t *tally) step(c *script.Check, q *script.Requirement, seen observe.Seen, p *transcript.Play) outcome {
 	switch {
 	case seen.Empty:
-		return outcome{status: verdict.Untested, reason: orElse(c.Reason, "there was nothing to repeat the step for")}
+		return t.unseen(c, "there was nothing to repeat the step for")
 	case seen.Err != nil:
 		return outcome{status: verdict.Untested, reason: "what the step needs could not be had: " + seen.Err.Error()}
 	case seen.Left:
-		return outcome{status: verdict.Skip, reason: orElse(c.Reason, fmt.Sprintf("the step does not apply: not %s", seen.Step.When.Source))}
+		return outcome{status: verdict.Skip, reason: cmp.Or(c.Reason, fmt.Sprintf("the step does not apply: not %s", seen.Step.When.Source))}
 	case seen.Doc == nil:
 		return t.undone(p)
 	case seen.Gone && !c.Survival && q.LevelAt(t.j.pair.Revision) != script.Advice:
@@ -172,16 +169,21 @@ func (t *tally) step(c *script.Check, q *script.Requirement, seen observe.Seen, 
 	return t.check(c, q, seen.Vars, seen.Events)
 }
 
+// unseen is the outcome of a check that found nothing to judge: for the check's reason, else as told.
+func (t *tally) unseen(c *script.Check, told string) outcome {
+	return outcome{status: verdict.Untested, reason: cmp.Or(c.Reason, told), add: plan.Additions(t.j.lib, c.Add)}
+}
+
 // check judges one check over the variables that it sees.
 func (t *tally) check(c *script.Check, q *script.Requirement, vars map[string]any, events []transcript.Event) outcome {
 	if c.When != nil {
 		if ok, err := c.When.Bool(vars); err != nil || !ok {
-			return outcome{status: verdict.Skip, reason: orElse(c.Reason, "does not apply: not "+c.When.Source)}
+			return outcome{status: verdict.Skip, reason: cmp.Or(c.Reason, "does not apply: not "+c.When.Source)}
 		}
 	}
 	if c.Given != nil {
 		if ok, err := c.Given.Bool(vars); err != nil || !ok {
-			return outcome{status: verdict.Untested, reason: orElse(c.Reason, "there was no occasion to judge it: not "+c.Given.Source)}
+			return t.unseen(c, "there was no occasion to judge it: not "+c.Given.Source)
 		}
 	}
 	if c.Each == nil {
@@ -194,10 +196,10 @@ func (t *tally) check(c *script.Check, q *script.Requirement, vars map[string]an
 	v, err := c.Each.Value(vars)
 	items, isList := v.([]any)
 	if err != nil || !isList {
-		return outcome{status: verdict.Untested, reason: orElse(c.Reason, fmt.Sprintf("what it is about was not seen: %s", c.Each.Source))}
+		return t.unseen(c, "what it is about was not seen: "+c.Each.Source)
 	}
 	if len(items) == 0 {
-		return outcome{status: verdict.Untested, reason: orElse(c.Reason, nothing(c.Each.Source))}
+		return t.unseen(c, nothing(c.Each.Source))
 	}
 	var bad []any
 	inner := maps.Clone(vars)
@@ -369,11 +371,4 @@ func (t *tally) watch(everything map[string]any) {
 			t.add(q, o)
 		}
 	}
-}
-
-func orElse(s, other string) string {
-	if s != "" {
-		return s
-	}
-	return other
 }

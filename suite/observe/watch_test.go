@@ -8,6 +8,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/mcp-litmus/mcp-litmus/suite/observe"
+	"github.com/mcp-litmus/mcp-litmus/suite/script"
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
 )
 
@@ -179,4 +180,30 @@ func TestWatchKnowsWhatALateAnswerIsTo(t *testing.T) {
 	g.Expect(answer).To(gomega.HaveKeyWithValue("method", "POST"))
 	g.Expect(answer).To(gomega.HaveKeyWithValue("sentKind", "request"))
 	g.Expect(answer).To(gomega.HaveKeyWithValue("malformed", true))
+}
+
+// A server of both eras may ask, log and tell of changes as the older one has it, once initialize has opened a session of it.
+func TestWatchLeavesOutTheOlderEra(t *testing.T) {
+	const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}`
+	const opened, refused = `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"}}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":""}}`
+	const log, ping = `{"jsonrpc":"2.0","method":"notifications/message"}`, `{"jsonrpc":"2.0","id":"s","method":"ping"}`
+	for _, c := range []struct {
+		name     string
+		revision script.Revision
+		events   []transcript.Event
+		want     int
+	}{
+		{"over a pipe, for good", "2026-07-28", []transcript.Event{received(0, log), sent(1, initialize), received(1, log), received(1, opened), received(2, ping)}, 1},
+		{"where initialize is refused, what follows", "2026-07-28", []transcript.Event{sent(1, initialize), received(1, refused), received(2, ping)}, 2},
+		{"over HTTP, with the answer only", "2026-07-28", []transcript.Event{
+			posted(1, "POST", initialize, nil), answered(1, 200), on(1, log, &transcript.SSE{}), on(1, opened, &transcript.SSE{}),
+			posted(2, "POST", `{"jsonrpc":"2.0","id":2,"method":"server/discover"}`, nil), answered(2, 200), on(2, log, &transcript.SSE{}),
+		}, 1},
+		{"not at an older revision", "2025-11-25", []transcript.Event{sent(1, initialize), received(1, opened), received(2, ping)}, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			seen := observe.Watch(c.revision, []observe.Stretch{{Name: "x", Session: 1, Events: c.events}})
+			gomega.NewWithT(t).Expect(docs(t, seen, "messages")).To(gomega.HaveLen(c.want))
+		})
+	}
 }

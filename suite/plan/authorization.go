@@ -1,9 +1,6 @@
 package plan
 
 import (
-	"maps"
-	"slices"
-
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
 )
@@ -65,9 +62,16 @@ func answerOf(vars map[string]any, name string) map[string]any {
 	return http
 }
 
+// given says whether a token was given that is to open the server.
+func given(auth map[string]any) bool {
+	tokens, _ := auth["tokens"].(map[string]any)
+	_, ok := tokens[ValidToken]
+	return ok
+}
+
 // Unauthorized says for people what to do where a server asks for authorization and no session can be had.
 func Unauthorized(auth map[string]any) string {
-	if tokens, _ := auth["tokens"].(map[string]any); slices.Contains(slices.Collect(maps.Keys(tokens)), ValidToken) {
+	if given(auth) {
 		return "the server asks for authorization and refuses the token that it was given"
 	}
 	return "the server asks for authorization: give a token with --header 'Authorization: Bearer …' or auth: {token: …} in litmus.yaml, or let it trust the authorization server of --auth"

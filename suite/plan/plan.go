@@ -17,6 +17,7 @@ type Item struct {
 	Context  *observe.Context // what its client was offered
 	Status   verdict.Status   // "": to be played; else Skip, Untested or Error, and why
 	Reason   string
+	Add      verdict.Additions // what would let it be played
 }
 
 // Plan lists, in the catalogue's order, every exchange that has a requirement in force at the context's
@@ -28,8 +29,9 @@ func Plan(lib *script.Library, c *observe.Context) []Item {
 			continue
 		}
 		context := c.For(ex)
-		status, reason := applies(lib, ex, context)
-		items = append(items, Item{ex, context, status, reason})
+		item := applies(lib, ex, context)
+		item.Exchange, item.Context = ex, context
+		items = append(items, item)
 	}
 	return items
 }
@@ -72,80 +74,90 @@ func InForce(lib *script.Library, ex *script.Exchange, r script.Revision, transp
 	return out
 }
 
-func applies(lib *script.Library, ex *script.Exchange, c *observe.Context) (verdict.Status, string) {
+// applies says what keeps the exchange from being played, if anything.
+func applies(lib *script.Library, ex *script.Exchange, c *observe.Context) Item {
 	if c.Server == nil && c.Auth["protected"] == true && !(slices.Contains(ex.Needs, script.Authorization) && ex.Session == script.Bare) {
-		return verdict.Untested, Unauthorized(c.Auth)
+		item := Item{Status: verdict.Untested, Reason: Unauthorized(c.Auth)}
+		if !given(c.Auth) {
+			item.Add = Additions(lib, []string{"auth.token"})
+		}
+		return item
 	}
 	if c.Server == nil && ex.Session != script.Bare && !ex.Watch {
-		return verdict.Untested, "no session could be opened"
+		return Item{Status: verdict.Untested, Reason: "no session could be opened"}
 	}
 	vars := c.Vars(ex.Client.Capabilities, nil)
 	// What does not apply anyway asks for no role; a condition that cannot be evaluated may be about a role that is not filled.
 	if ex.When != nil {
 		if ok, err := ex.When.Bool(vars); err == nil && !ok {
-			return verdict.Skip, cmp.Or(ex.Reason, "does not apply: not "+ex.When.Source)
+			return Item{Status: verdict.Skip, Reason: cmp.Or(ex.Reason, "does not apply: not "+ex.When.Source)}
 		}
 	}
 	for _, need := range ex.Needs {
-		if status, reason := meets(lib, need, c); status != "" {
-			return status, reason
+		if item := meets(lib, need, c); item.Status != "" {
+			return item
 		}
 	}
 	for _, cond := range []struct {
 		expr   *script.Expr
 		status verdict.Status
 		what   string
-	}{{ex.When, verdict.Skip, "does not apply"}, {ex.Given, verdict.Untested, "this server gives no way to exercise it"}} {
+		add    []string
+	}{{ex.When, verdict.Skip, "does not apply", nil}, {ex.Given, verdict.Untested, "this server gives no way to exercise it", ex.Add}} {
 		if cond.expr == nil {
 			continue
 		}
 		if ok, err := cond.expr.Bool(vars); err != nil || !ok {
-			if ex.Reason != "" {
-				return cond.status, ex.Reason
+			return Item{
+				Status: cond.status, Reason: cmp.Or(ex.Reason, fmt.Sprintf("%s: not %s", cond.what, cond.expr.Source)),
+				Add: Additions(lib, cond.add),
 			}
-			return cond.status, fmt.Sprintf("%s: not %s", cond.what, cond.expr.Source)
 		}
 	}
-	return "", ""
+	return Item{}
+}
+
+// Additions are those that a check or exchange names, as entries of litmus.yaml.
+func Additions(lib *script.Library, names []string) (out verdict.Additions) {
+	for _, add := range names {
+		if key, name, example, ok := lib.Addition(add); ok {
+			out = append(out, verdict.Addition{Key: key, Name: name, Value: example})
+		}
+	}
+	return out
 }
 
 // meets checks one need: a role by its name, a capability by its path, or with a leading "!" that a capability
 // was not declared.
-func meets(lib *script.Library, need string, c *observe.Context) (verdict.Status, string) {
+func meets(lib *script.Library, need string, c *observe.Context) Item {
 	for _, def := range lib.Roles {
 		if def.Name != need {
 			continue
 		}
 		if c.Roles[need] != nil {
-			return "", ""
+			return Item{}
 		}
 		if why := c.Unfilled[need]; why != "" {
-			return verdict.Untested, why
+			return Item{Status: verdict.Untested, Reason: why}
 		}
-		return verdict.Untested, fmt.Sprintf("no known %s %s; add to litmus.yaml: roles: {%s: %s}", def.Kind, def.Does, need, filling(def))
+		return Item{
+			Status: verdict.Untested, Reason: fmt.Sprintf("no known %s %s", def.Kind, def.Does), Add: Additions(lib, []string{need}),
+		}
 	}
 	if need == script.Authorization {
 		if c.Auth["protected"] == true {
-			return "", ""
+			return Item{}
 		}
-		return verdict.Skip, "the server asks for no authorization"
+		return Item{Status: verdict.Skip, Reason: "the server asks for no authorization"}
 	}
 	path, undeclared := strings.CutPrefix(need, "!")
 	if Declares(c.Server, path) == undeclared {
 		if undeclared {
-			return verdict.Skip, fmt.Sprintf("the server declares the capability %s", path)
+			return Item{Status: verdict.Skip, Reason: fmt.Sprintf("the server declares the capability %s", path)}
 		}
-		return verdict.Skip, fmt.Sprintf("the server does not declare the capability %s", path)
+		return Item{Status: verdict.Skip, Reason: fmt.Sprintf("the server does not declare the capability %s", path)}
 	}
-	return "", ""
-}
-
-// filling is what litmus.yaml holds for a role, ready to be filled in.
-func filling(def *script.RoleDefinition) string {
-	if def.Kind == "resource" || def.Kind == "template" {
-		return "{uri: …}"
-	}
-	return "{name: …, arguments: {…}}"
+	return Item{}
 }
 
 // Declares says whether the server declared a capability, given as a path such as "resources.subscribe", or

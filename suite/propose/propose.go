@@ -220,11 +220,7 @@ func (p *Proposal) roleSection(f *file) {
 		f.line("")
 		f.comment("  ", "Nobody was found for these, so what they prove stays untested. Where the server has one, name it and uncomment the line:")
 		for _, def := range nobody {
-			example := "{name: " + def.Kind + ", arguments: {}}"
-			if def.Kind == "resource" || def.Kind == "template" {
-				example = `{uri: "file:///` + def.Kind + `"}`
-			}
-			f.line("  # " + def.Name + ": " + example + "   # it " + def.Does)
+			f.line("  # " + def.Name + ": " + def.Example() + "   # it " + def.Does)
 		}
 	}
 	if len(elsewhere) > 0 {

@@ -72,7 +72,7 @@ func context(extra []string, what string) *scope {
 }
 
 func (r *reader) exchange(n *node, area string) *Exchange {
-	r.known(n, "an exchange", "exchange", "needs", "transports", "era", "when", "given", "reason", "session", "client", "watch", "steps", "checks")
+	r.known(n, "an exchange", "exchange", "needs", "transports", "era", "when", "given", "reason", "add", "session", "client", "watch", "steps", "checks")
 	x := &Exchange{Area: area, Pos: n.pos}
 	x.Name = r.text(n.get("exchange"), n.pos, "the name of the exchange", true)
 	x.Needs = r.texts(n.get("needs"), "needs", r.need)
@@ -89,6 +89,9 @@ func (r *reader) exchange(n *node, area string) *Exchange {
 	x.When = r.condition(n.get("when"), "when", before)
 	x.Given = r.condition(n.get("given"), "given", before)
 	x.Reason = r.text(n.get("reason"), n.pos, "reason", false)
+	if x.Add = r.additions(n.get("add")); x.Add != nil && x.Given == nil {
+		r.add(n.get("add").pos, "add: says what would exercise the exchange, which needs given: beside it")
+	}
 	x.Session = SessionKind(r.choice(n.get("session"), "session", string(Shared), string(Shared), string(Own), string(Bare)))
 	x.Client = r.client(n.get("client"))
 	x.Watch = r.yes(n.get("watch"), "watch")

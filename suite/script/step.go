@@ -473,11 +473,12 @@ func (s *stepReader) check(n *node, e entry, sc *scope) *Check {
 	that := n
 	if n.kind == mappingNode {
 		c.Pos = n.pos
-		s.known(n, "a check", "each", "that", "when", "given", "reason", "survival")
+		s.known(n, "a check", "each", "that", "when", "given", "reason", "add", "survival")
 		c.Each = s.listOf(n.get("each"), "each", sc)
 		c.When = s.condition(n.get("when"), "when", sc)
 		c.Given = s.condition(n.get("given"), "given", sc)
 		c.Reason = s.text(n.get("reason"), n.pos, "reason", false)
+		c.Add = s.additions(n.get("add"))
 		c.Survival = s.yes(n.get("survival"), "survival")
 		if that = n.get("that"); that == nil {
 			s.add(n.pos, "the check of %s has no that:; write what must hold", e.key)

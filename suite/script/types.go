@@ -52,6 +52,7 @@ type Exchange struct {
 	When       *Expr    // false: the exchange does not apply (skip)
 	Given      *Expr    // false: this server gives no way to exercise it (untested)
 	Reason     string   // why, for When and Given
+	Add        []string // for Given: what would exercise it, as Library.Addition takes it
 	Session    SessionKind
 	Client     Client
 	Watch      bool // no steps: Checks are judged over everything that arrived at this revision and transport
@@ -151,12 +152,13 @@ type HTTPRequest struct {
 // Check ties a requirement to what must hold.
 type Check struct {
 	Requirement string
-	Each        *Expr  // the items; nil: one judgement
-	That        *Expr  // over the observation (and `it` where Each is set)
-	When        *Expr  // false: skip
-	Given       *Expr  // false: untested
-	Reason      string // why, for When, Given and an empty Each
-	Survival    bool   // the check is that the server goes on: that it has ended counts, and excuses nothing
+	Each        *Expr    // the items; nil: one judgement
+	That        *Expr    // over the observation (and `it` where Each is set)
+	When        *Expr    // false: skip
+	Given       *Expr    // false: untested
+	Reason      string   // why, for When, Given and an empty Each
+	Add         []string // for Given and an empty Each: what would give occasion to judge it, as Library.Addition takes it
+	Survival    bool     // the check is that the server goes on: that it has ended counts, and excuses nothing
 	Pos         Position
 }
 

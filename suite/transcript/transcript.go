@@ -115,7 +115,8 @@ type Options struct {
 	Allow     []Role          `json:"allow,omitempty"`     // tools that litmus.yaml allows to be called
 	Loopback  bool            `json:"loopback"`            // the target's URL is on this machine
 	Select    string          `json:"select,omitempty"`
-	Shard     string          `json:"shard,omitempty"` // "1/3": only the first of three parts was played; "": all
+	Narrowed  bool            `json:"narrowed,omitempty"` // less was asked for than what the baseline is about
+	Shard     string          `json:"shard,omitempty"`    // "1/3": only the first of three parts was played; "": all
 	Timeout   time.Duration   `json:"timeout"`
 	// Tokens for a server that asks for authorization, by kind ("valid", "expired"). The Redactor keeps the kinds alone.
 	Tokens map[string]string `json:"tokens,omitempty"`

@@ -10,9 +10,6 @@ import (
 	"time"
 )
 
-// worst first: of the same check in several parts of one run, the first of these that it came to counts.
-var worst = []Status{Fail, Warn, Note, Error, Pass, Untested, Skip}
-
 // Key tells one verdict of a report from every other one.
 type Key struct{ Requirement, Exchange, Revision, Transport string }
 
@@ -82,7 +79,7 @@ func Merge(parts ...*Report) (*Report, error) {
 			case r.Shard == "" || other.Shard == "" || r.Target != other.Target || r.Shard == other.Shard:
 				return nil, fmt.Errorf("%s in the exchange %q at %s over %s is in two of the reports, and these are not two shards of one run",
 					v.Requirement, v.Exchange, v.Revision, v.Transport)
-			case slices.Index(worst, v.Status) < slices.Index(worst, out.Verdicts[at[key]].Status):
+			case v.Status.Outweighs(out.Verdicts[at[key]].Status):
 				out.Verdicts[at[key]] = v
 			}
 		}

@@ -1,21 +1,45 @@
 // Package verdict holds what became of one check, in the form that reports are written from.
 package verdict
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Status is what became of one check.
 type Status string
 
-// The statuses, worst first.
+// The statuses.
 const (
-	Error    Status = "error"    // the suite could not carry it out: never counted against the server
 	Fail     Status = "fail"     // a MUST or MUST NOT is broken
 	Warn     Status = "warn"     // a SHOULD or SHOULD NOT is broken
+	Error    Status = "error"    // the suite could not carry it out: never counted against the server
 	Note     Status = "note"     // advice not followed; never counted
-	Untested Status = "untested" // applies, but this server gave no way to exercise it; Reason says what to add
+	Untested Status = "untested" // applies, but this server gave no way to exercise it; Add says what to add
 	Skip     Status = "skip"     // does not apply; Reason says why
 	Pass     Status = "pass"
 )
+
+// Statuses are all of them in the order in which reports tell of them: what is wrong comes first.
+var Statuses = []Status{Fail, Warn, Error, Note, Untested, Skip, Pass}
+
+// Words is what the status means, in a few words.
+func (s Status) Words() string {
+	return map[Status]string{
+		Fail: "a MUST is broken", Warn: "a SHOULD is broken",
+		Error: "the suite could not carry it out; not counted against the server", Note: "advice that is not followed; never counted",
+		Untested: "applies, but this server gave no way to exercise it", Skip: "does not apply", Pass: "held",
+	}[s]
+}
+
+// Outweighs says whether of two checks of one requirement in one exchange the one that came to s counts, and not the one that
+// came to other. It is not the order of Statuses: what is known of the server outweighs that something could not be carried out, and
+// a pass outweighs skip and untested, because then the requirement was judged.
+func (s Status) Outweighs(other Status) bool {
+	return slices.Index(weights, s) > slices.Index(weights, other)
+}
+
+var weights = []Status{Skip, Untested, Pass, Error, Note, Warn, Fail}
 
 // Verdict is what became of one requirement in one exchange, at one revision over one transport.
 type Verdict struct {
@@ -27,6 +51,7 @@ type Verdict struct {
 	Transport   string        `json:"transport"` // stdio, streamable-http, http+sse or in-memory
 	Status      Status        `json:"status"`
 	Reason      string        `json:"reason"`              // one sentence; empty for a pass
+	Add         Additions     `json:"add,omitempty"`       // for untested: what in litmus.yaml would let it be judged
 	Text        string        `json:"text"`                // the requirement in words
 	Spec        string        `json:"spec"`                // the URL of the section
 	Note        string        `json:"note,omitempty"`      // how a doubtful text is read
@@ -89,7 +114,7 @@ type Report struct {
 	Complete  bool          `json:"complete"`           // false: interrupted, or the server could not be driven to the end
 	Problems  []string      `json:"problems,omitempty"` // what kept the run from being carried out
 	Baseline  []string      `json:"baseline,omitempty"` // entries of the baseline that are out of date; any of them fails the run
-	Runs      []Run         `json:"runs"`               // the revisions and transports that were driven, in order
+	Runs      []Run         `json:"runs"`               // the revisions and transports that were tried, in order
 	Verdicts  []Verdict     `json:"verdicts"`
 }
 
