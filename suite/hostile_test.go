@@ -45,7 +45,7 @@ var hostileTests = map[string]struct {
 	check   func(t *testing.T, o *suite.Outcome)
 }{
 	"crash-at-start": {check: undriven("exited with code 3", "crashing at the start")},
-	"crash-mid":      {check: breaks("tools.list.responds")},
+	"crash-mid":      {check: breaks("base.response.every-request")},
 	"silent":         {start: 2 * time.Second, check: undriven("nothing came in time")},
 	"endless-notifications": {choose: "basic", wait: 10 * time.Second, check: func(t *testing.T, o *suite.Outcome) {
 		told(t, o, "more than 10000 messages in one session")
@@ -65,8 +65,8 @@ var hostileTests = map[string]struct {
 	"http-never-answers":    {start: 2 * time.Second, check: undriven("nothing came in time")},
 	"http-endless-sse":      {choose: "basic", wait: 10 * time.Second, check: func(t *testing.T, o *suite.Outcome) { told(t, o, "more than 10000 messages in one session") }},
 	"http-huge-body":        {args: []string{"--size", "20000000"}, choose: "tools", wait: time.Minute, check: func(t *testing.T, o *suite.Outcome) { told(t, o, "more than the suite reads of one") }},
-	"http-garbage":          {check: breaks("tools.list.responds")},
-	"http-drops-connection": {check: breaks("tools.list.responds")},
+	"http-garbage":          {check: breaks("base.response.every-request")},
+	"http-drops-connection": {check: breaks("base.response.every-request")},
 	"http-crash":            {choose: "basic", wait: 10 * time.Second, check: endsForAll},
 }
 
