@@ -183,3 +183,34 @@ func TestAnUnknownKindOfToken(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+// HTTP itself asks for a challenge with every 401, and a server's own keys travel as bearer tokens, too: without metadata that shows
+// nothing of the specification's authorization.
+func TestKeysOfAServersOwn(t *testing.T) {
+	server := reference.New().Handler()
+	const key = "a-key-of-its-own"
+	keyed := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer "+key {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="here", error="invalid_token"`)
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		server.ServeHTTP(w, r)
+	})
+	for _, revision := range []string{"2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"} {
+		for _, opts := range [][]suite.Option{nil, {suite.Token(auth.Valid, key)}} {
+			out, err := suite.Run(t.Context(), suite.Handler(keyed), append(opts, suite.Revisions(revision), suite.Select("basic.authorization || ping || discover"))...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, v := range out.Report.Verdicts {
+				if v.Status == verdict.Fail || v.Status == verdict.Warn || v.Status == verdict.Error {
+					t.Errorf("%s in %q at %s: %s: %s", v.Requirement, v.Exchange, v.Revision, v.Status, v.Reason)
+				}
+			}
+			if got := became(out, "auth.conforms"); !slices.Equal(got, []string{"pass"}) {
+				t.Errorf("%s: auth.conforms: %q", revision, got)
+			}
+		}
+	}
+}

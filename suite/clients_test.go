@@ -12,7 +12,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/mcp-litmus/mcp-litmus/suite"
-	"github.com/mcp-litmus/mcp-litmus/suite/plan"
+	"github.com/mcp-litmus/mcp-litmus/suite/script"
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
 	"github.com/mcp-litmus/mcp-litmus/suite/verdict"
 )
@@ -59,8 +59,13 @@ func serveSampler(_ context.Context, in io.Reader, out io.Writer) error {
 
 // surveys are the sessions in which the survey was played, by the client capabilities that were declared there.
 func surveys(o *suite.Outcome) (without, with int) {
+	lib, err := script.Default()
+	if err != nil {
+		panic(err)
+	}
+	offer := lib.Survey(script.Offer)
 	for _, p := range o.Transcript.Plays {
-		if p.Exchange != plan.Offer {
+		if p.Exchange != offer.Name {
 			continue
 		}
 		at := slices.IndexFunc(o.Transcript.Sessions, func(s *transcript.Session) bool { return s.Number == p.Session })

@@ -67,6 +67,18 @@ var hostileTests = map[string]struct {
 	"http-huge-body":        {args: []string{"--size", "20000000"}, choose: "tools", wait: time.Minute, check: func(t *testing.T, o *suite.Outcome) { told(t, o, "more than the suite reads of one") }},
 	"http-garbage":          {check: breaks("tools.list.responds")},
 	"http-drops-connection": {check: breaks("tools.list.responds")},
+	"http-crash":            {choose: "basic", wait: 10 * time.Second, check: endsForAll},
+}
+
+// endsForAll holds that the end of the process that all sessions share is told, and is not held against what came after it.
+func endsForAll(t *testing.T, o *suite.Outcome) {
+	t.Helper()
+	told(t, o, "the server's process ended with code 3")
+	for _, v := range o.Report.Verdicts {
+		if v.Status == verdict.Error || strings.HasPrefix(v.Requirement, "lifecycle.initialize.") && v.Status == verdict.Fail {
+			t.Errorf("%s (%s): %s: %s", v.Requirement, v.Exchange, v.Status, v.Reason)
+		}
+	}
 }
 
 // TestHostileServers holds that no server can hang, bloat or crash the suite, whatever it does.

@@ -181,12 +181,13 @@ type Outcome struct {
 	Transcript *transcript.Run // the evidence, secrets redacted; judging it again gives the same verdicts
 	Strict     bool
 	Stale      string // judged again with another catalogue than the run was made with: which; else ""
+	undriven   bool
 }
 
 // Undriven says whether no revision could be driven: what was judged is only that the server could not be. One that asks for
 // authorization and refuses to be driven without is judged on that.
 func (o *Outcome) Undriven() bool {
-	return !slices.ContainsFunc(o.Transcript.Plays, func(p *transcript.Play) bool { return p.Exchange == plan.Offer || p.Exchange == plan.Guard })
+	return o.undriven
 }
 
 // Conforms says whether the server meets what was judged.
@@ -302,7 +303,7 @@ func (s *settings) judgePlay() func(*observe.Context, *transcript.Play, *transcr
 		return nil
 	}
 	return func(c *observe.Context, p *transcript.Play, session *transcript.Session) {
-		if plan.Surveys(p.Exchange) {
+		if s.library.Exchange(p.Exchange).Survey != "" {
 			return
 		}
 		verdicts := judge.Play(s.library, c, p, session)
@@ -344,5 +345,9 @@ func conclude(s *settings, run *transcript.Run) (*Outcome, error) {
 	}
 	report.Narrowed = h.Options.Narrowed && len(s.baseline) > 0
 	s.baseline.Apply(report)
-	return &Outcome{Report: report, Transcript: run, Strict: s.strict}, nil
+	driven := slices.ContainsFunc(run.Plays, func(p *transcript.Play) bool {
+		ex := s.library.Exchange(p.Exchange)
+		return ex != nil && (ex.Survey == script.Offer || ex.Survey == script.Guard)
+	})
+	return &Outcome{Report: report, Transcript: run, Strict: s.strict, undriven: !driven}, nil
 }

@@ -159,7 +159,7 @@ func itemLines(item map[string]any) []verdict.Line {
 	return out
 }
 
-// answerLines are an HTTP request and its answer, from the document that observe.HTTP makes of them.
+// answerLines are an HTTP request and its answer, from the document that suite/observe makes of them.
 func answerLines(item map[string]any) []verdict.Line {
 	method, _ := item["method"].(string)
 	status, _ := item["status"].(int64)

@@ -136,14 +136,32 @@ type judge struct {
 	unwanted map[*script.Requirement]bool // what the run does not select
 	watched  map[string]any               // what watch exchanges see; made once
 	reader   observe.Reader
+	exits    int // plays in which the one process of a server over HTTP ended, and one more; 0: not counted yet
+}
+
+// endedForSeveral says whether the server is one process for all sessions, and ended while several exchanges were played: any of them
+// may have ended it.
+func (j *judge) endedForSeveral() bool {
+	if j.run == nil || !strings.Contains(j.pair.Transport, "http") {
+		return false
+	}
+	if j.exits == 0 {
+		j.exits = 1
+		for _, p := range j.run.Plays {
+			if slices.ContainsFunc(p.Events, exited) {
+				j.exits++
+			}
+		}
+	}
+	return j.exits > 2
 }
 
 // play finds the exchange's play at the pair, or nil. Of the survey, which is played for clients with other capabilities
 // too, it is the one for the client without any.
-func (j *judge) play(name string) *transcript.Play {
+func (j *judge) play(ex *script.Exchange) *transcript.Play {
 	for _, p := range j.run.Plays {
-		if p.Exchange == name && p.Revision == string(j.pair.Revision) && p.Transport == j.pair.Transport &&
-			(name != plan.Offer && name != plan.Calls || j.client(p) == "") {
+		if p.Exchange == ex.Name && p.Revision == string(j.pair.Revision) && p.Transport == j.pair.Transport &&
+			(ex.Survey == "" || j.client(p) == "") {
 			return p
 		}
 	}
@@ -162,12 +180,12 @@ func (j *judge) client(p *transcript.Play) string {
 func (j *judge) survey() *observe.Context {
 	var plays []plan.Surveyed
 	for _, p := range j.run.Plays {
-		s := j.sessions[p.Session]
+		s, ex := j.sessions[p.Session], j.lib.Exchange(p.Exchange)
 		if p.Revision != string(j.pair.Revision) || p.Transport != j.pair.Transport || s == nil || p.Problem != "" ||
-			!plan.Surveys(p.Exchange) {
+			ex == nil || ex.Survey == "" {
 			continue
 		}
-		plays = append(plays, plan.Surveyed{Exchange: p.Exchange, Client: s.Client, Opening: s.Opening(), Events: p.Events})
+		plays = append(plays, plan.Surveyed{Kind: ex.Survey, Client: s.Client, Opening: s.Opening(), Events: p.Events})
 	}
 	base := observe.Context{Revision: j.pair.Revision, Transport: j.pair.Transport, Reader: &j.reader}
 	return plan.Survey(j.lib, base, j.run.Header.Options, plays)
@@ -193,7 +211,7 @@ func (j *judge) item(item plan.Item) []verdict.Verdict {
 		}
 		t.watch(j.watched)
 	default:
-		p := j.play(ex.Name)
+		p := j.play(ex)
 		switch {
 		case p == nil && j.run.Complete && j.run.Header.Options.Select != "":
 			return nil

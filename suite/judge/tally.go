@@ -2,11 +2,9 @@ package judge
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/mcp-litmus/mcp-litmus/suite/observe"
@@ -36,6 +34,8 @@ type tally struct {
 }
 
 func failed(e transcript.Event) bool { return e.Kind == transcript.Failure }
+
+func exited(e transcript.Event) bool { return e.Kind == transcript.Exit }
 
 func newTally(j *judge, ex *script.Exchange) *tally {
 	return &tally{j: j, ex: ex, context: j.context, by: map[string]outcome{}}
@@ -104,7 +104,7 @@ func (t *tally) play(p *transcript.Play, s *transcript.Session) {
 // speaksOf says whether a check asks for what one of the steps observed.
 func speaksOf(c *script.Check, steps []string) bool {
 	return slices.ContainsFunc(steps, func(name string) bool {
-		return slices.ContainsFunc([]*script.Expr{c.That, c.Each}, func(e *script.Expr) bool { return e != nil && e.Uses(name) })
+		return slices.ContainsFunc([]*script.Expr{c.That, c.Each, c.When, c.Given}, func(e *script.Expr) bool { return e != nil && e.Uses(name) })
 	})
 }
 
@@ -132,6 +132,9 @@ func (t *tally) excuse(o outcome, p *transcript.Play) outcome {
 			return outcome{status: verdict.Error, reason: "the suite could not carry a step out: " + e.Note, evidence: o.evidence}
 		}
 	}
+	if status := busy(p.Events); status != 0 {
+		return outcome{status: verdict.Untested, reason: tooMuch(status)}
+	}
 	return o
 }
 
@@ -155,8 +158,14 @@ func (t *tally) step(c *script.Check, q *script.Requirement, seen observe.Seen, 
 		return outcome{status: verdict.Skip, reason: cmp.Or(c.Reason, fmt.Sprintf("the step does not apply: not %s", seen.Step.When.Source))}
 	case seen.Doc == nil:
 		return t.undone(p)
-	case seen.Gone && !c.Survival && q.LevelAt(t.j.pair.Revision) != script.Advice:
+	case (seen.Gone || neverReached(seen.Events)) && !c.Survival && q.LevelAt(t.j.pair.Revision) != script.Advice:
 		return outcome{status: verdict.Untested, reason: "the server had ended the conversation before this step"}
+	}
+	if t.j.endedForSeveral() && slices.ContainsFunc(seen.Events, exited) && seen.Doc["reply"] == nil {
+		return outcome{status: verdict.Untested, reason: "the server's process ended while this and other exchanges were under way, and by which cannot be told; --jobs 1 may tell"}
+	}
+	if status := busy(seen.Events); status != 0 {
+		return outcome{status: verdict.Untested, reason: tooMuch(status)}
 	}
 	for _, e := range seen.Events {
 		if e.Kind == transcript.Failure {
@@ -167,6 +176,14 @@ func (t *tally) step(c *script.Check, q *script.Requirement, seen observe.Seen, 
 		}
 	}
 	return t.check(c, q, seen.Vars, seen.Events)
+}
+
+// neverReached says whether nothing that a step sent could reach the server, because its process had ended.
+func neverReached(events []transcript.Event) bool {
+	isEnd := func(e transcript.Event) bool { return e.Kind == transcript.End }
+	return slices.ContainsFunc(events, isEnd) && !slices.ContainsFunc(events, func(e transcript.Event) bool {
+		return isEnd(e) && e.Note != transcript.NeverReached
+	})
 }
 
 // unseen is the outcome of a check that found nothing to judge: for the check's reason, else as told.
@@ -222,7 +239,8 @@ func (t *tally) check(c *script.Check, q *script.Requirement, vars map[string]an
 // broken is the outcome of a check that does not hold, with its evidence.
 func (t *tally) broken(c *script.Check, q *script.Requirement, vars map[string]any, events []transcript.Event, item any) outcome {
 	e := &verdict.Evidence{Expression: c.That.Source, Position: position(c.Pos), Wire: wireLines(events)}
-	for _, part := range c.That.Explain(vars) {
+	parts := c.That.Explain(vars)
+	for _, part := range parts {
 		e.Parts = append(e.Parts, verdict.Part{Source: part.Source, Value: part.Value, Err: part.Err})
 	}
 	if item != nil {
@@ -235,118 +253,7 @@ func (t *tally) broken(c *script.Check, q *script.Requirement, vars map[string]a
 		script.Must: verdict.Fail, script.MustNot: verdict.Fail, script.Should: verdict.Warn,
 		script.ShouldNot: verdict.Warn, script.Advice: verdict.Note,
 	}[q.LevelAt(t.j.pair.Revision)]
-	return outcome{status: status, reason: because(c, vars, e), evidence: e}
-}
-
-// because says in one sentence why a check does not hold.
-func because(c *script.Check, vars map[string]any, e *verdict.Evidence) string {
-	switch {
-	case vars["timeout"] == true && vars["reply"] == nil:
-		return "no answer came in time"
-	case vars["exit"] != nil && vars["reply"] == nil && strings.Contains(c.That.Source, "error") || vars["exit"] != nil && strings.Contains(c.That.Source, "result"):
-		return "the server's process ended" + howEnded(vars["exit"])
-	}
-	if problem, ok := firstProblem(e.Parts); ok {
-		return problem
-	}
-	found := findings(e.Parts, c.That.Source, vars)
-	if source := c.That.Source; len(source) <= shortSource && !contains(source, joins...) && !strings.HasPrefix(source, "has(") {
-		found = append([]string{"expected " + source}, found...)
-	}
-	if len(found) == 0 {
-		return "the check does not hold"
-	}
-	return strings.Join(found, "; ")
-}
-
-const (
-	shortSource = 60 // characters of an expression that is told
-	shortValue  = 80 // bytes of a value that is told
-)
-
-// howEnded is how a process ended, from the observation's exit: ", with code 1", ", by signal killed", or "".
-func howEnded(exit any) string {
-	e, _ := exit.(map[string]any)
-	if signal, _ := e["signal"].(string); signal != "" {
-		return ", by signal " + signal
-	}
-	if code := e["code"]; code != nil {
-		return fmt.Sprintf(", with code %v", code)
-	}
-	return ""
-}
-
-// joins and compares are the operators whose operands tell more than they do.
-var (
-	joins    = []string{" && ", " || ", " ? ", "!"}
-	compares = []string{" == ", " != ", " < ", " > ", " <= ", " >= ", " in "}
-)
-
-func contains(source string, operators ...string) bool {
-	source = strings.ReplaceAll(source, "!=", "<>")
-	return slices.ContainsFunc(operators, func(o string) bool { return strings.Contains(source, o) })
-}
-
-// findings are the values that tell most of why an expression does not hold, three at most: single ones, or where there
-// is none of these, what there is. The evidence holds them all.
-func findings(parts []verdict.Part, whole string, vars map[string]any) []string {
-	var single, other []string
-	for _, p := range parts {
-		list, text := &single, told(p)
-		switch {
-		case p.Source == whole && p.Err == "" && !(strings.HasPrefix(whole, "has(") && !contains(whole, joins...)) || len(p.Source) > shortSource || p.Source == "revision" || p.Source == "transport":
-			continue
-		case p.Source == "has(http)" && vars["http"] == nil: // of course not, over this transport
-			continue
-		case p.Err == "" && strings.HasPrefix(p.Source, "has(") && p.Value == "true":
-			list = &other
-		case p.Err == "" && (contains(p.Source, joins...) || contains(p.Source, compares...) || strings.ContainsAny(p.Value[:min(1, len(p.Value))], "{[")):
-			list = &other
-		}
-		if !slices.Contains(*list, text) {
-			*list = append(*list, text)
-		}
-	}
-	if len(single) == 0 {
-		single = other
-	}
-	return single[:min(3, len(single))]
-}
-
-// told is a part in words.
-func told(p verdict.Part) string {
-	path, isPresence := strings.CutPrefix(p.Source, "has(")
-	switch path = strings.TrimSuffix(path, ")"); {
-	case strings.HasPrefix(p.Err, "there is no "):
-		return p.Err
-	case p.Err != "":
-		return p.Source + ": " + p.Err
-	case isPresence && p.Value == "true":
-		return "there is " + path
-	case isPresence:
-		return "there is no " + path
-	}
-	return p.Source + " is " + clip(p.Value, shortValue)
-}
-
-// firstProblem is the first thing that a schema found wrong, when the parts tell of one.
-func firstProblem(parts []verdict.Part) (string, bool) {
-	i := slices.IndexFunc(parts, func(p verdict.Part) bool {
-		return p.Err == "" && (p.Source == "schemaProblems" || p.Source == "problems" || p.Source == "problems of the instance")
-	})
-	if i < 0 {
-		return "", false
-	}
-	var all []string
-	if err := json.Unmarshal([]byte(parts[i].Value), &all); err != nil || len(all) == 0 { // the list is cut
-		first, _, _ := strings.Cut(strings.TrimPrefix(parts[i].Value, `["`), `","`)
-		return clip(strings.ReplaceAll(first, `\"`, `"`), 3*shortValue), true
-	}
-	text := clip(all[0], 3*shortValue)
-	if n := len(all) - 1; n > 0 {
-		text += fmt.Sprintf(" (and %d more)", n)
-	}
-	return text, true
+	return outcome{status: status, reason: because(c.That, vars, parts), evidence: e}
 }
 
 // nothing says that there is nothing to judge; a long expression tells people no more.

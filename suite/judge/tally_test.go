@@ -23,6 +23,19 @@ const twoSteps = `
       as: second
   checks:
     test.both: has(first.result) && has(second.result)
+- exchange: ask step by step
+  steps:
+    - request: ping
+      as: first
+    - request: ping
+      checks:
+        test.both: has(first.result) && has(result)
+- exchange: be refused step by step
+  steps:
+    - request: ping
+    - request: ping
+      checks:
+        test.both: http.status >= 400
 `
 
 const both = `
@@ -87,38 +100,75 @@ func TestChecksOfAnExchangeThatWasNotCarriedOut(t *testing.T) {
 	}
 }
 
+// One process serves all sessions over HTTP: when it ends while several exchanges are played, any of them may have ended it. What could
+// not be sent any more is nobody's answer either.
+func TestAProcessThatEndedForSeveralExchanges(t *testing.T) {
+	lib := library(t)
+	during := func(exchange string) *transcript.Play {
+		return &transcript.Play{Exchange: exchange, Revision: "2025-11-25", Transport: "streamable-http",
+			Events: append(append(answered(1), answered(2)[:2]...), transcript.Event{Kind: transcript.Exit, Step: 2, Exit: &transcript.ExitStatus{Code: 1}})}
+	}
+	unsent := during("ask twice")
+	unsent.Events = append(unsent.Events[:len(unsent.Events)-1], transcript.Event{Kind: transcript.End, Step: 2, Note: transcript.NeverReached})
+	for _, x := range []struct {
+		name      string
+		transport string
+		plays     []*transcript.Play
+		ended     bool
+		unsent    bool
+	}{
+		{"one exchange", "streamable-http", []*transcript.Play{during("ask twice")}, false, false},
+		{"two exchanges", "streamable-http", []*transcript.Play{during("ask twice"), during("another")}, true, false},
+		{"two exchanges over HTTP+SSE", "http+sse", []*transcript.Play{during("ask twice"), during("another")}, true, false},
+		{"two processes", "stdio", []*transcript.Play{during("ask twice"), during("another")}, false, false},
+		{"a request that reached nobody", "streamable-http", []*transcript.Play{unsent}, false, true},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			j := &judge{lib: lib, run: &transcript.Run{Plays: x.plays}, pair: Pair{Revision: script.R20251125, Transport: x.transport},
+				context: &observe.Context{Revision: script.R20251125, Transport: x.transport}}
+			g.Expect(j.endedForSeveral()).To(gomega.Equal(x.ended))
+			g.Expect(neverReached(x.plays[0].Events)).To(gomega.Equal(x.unsent))
+		})
+	}
+}
+
 // A reason is short: the evidence holds the expression and every value.
 func TestBecause(t *testing.T) {
 	long := strings.Repeat("x", 70)
-	part := func(source, value string) verdict.Part { return verdict.Part{Source: source, Value: value} }
+	object := func(pairs ...any) map[string]any {
+		o := map[string]any{}
+		for i := 0; i < len(pairs); i += 2 {
+			o[pairs[i].(string)] = pairs[i+1]
+		}
+		return o
+	}
 	for _, x := range []struct {
 		that, want string
-		parts      []verdict.Part
 		vars       map[string]any
 	}{
-		{`error.code == -32602`, "expected error.code == -32602; error.code is -32603",
-			[]verdict.Part{part("error.code", "-32603"), part("error.code == -32602", "false")}, nil},
-		{`error.code == -32602`, "expected error.code == -32602; there is no error",
-			[]verdict.Part{{Source: "error.code", Err: "there is no error"}, {Source: "error.code == -32602", Err: "there is no error"}}, nil},
-		{`has(error) || has(http) && http.status >= 400`, "there is no error",
-			[]verdict.Part{part("has(error)", "false"), part("has(http)", "false"), part("has(http) && http.status >= 400", "false")}, nil},
-		{`has(error) || has(http) && http.status >= 400`, "there is no error; http.status is 200",
-			[]verdict.Part{part("has(error)", "false"), part("has(http)", "true"), part("http.status", "200")}, map[string]any{"http": map[string]any{}}},
-		{`schema(result, it)`, `/content/1/type: found "a" (and 1 more)`,
-			[]verdict.Part{part("result", `{"content":[]}`), part("problems", `["/content/1/type: found \"a\"","/b"]`), part("schema(result, it)", "false")}, nil},
-		{`schema(result, it)`, `/content/1/type: found "a"`,
-			[]verdict.Part{part("problems", `["/content/1/type: found \"a\"","/content/2…`)}, nil},
-		{`has(it.type) && it.type in ["` + long + `"]`, `it.type is "resource_link"`,
-			[]verdict.Part{part("it", "{}"), part("has(it.type)", "true"), part("it.type", `"resource_link"`), part(`it.type in ["`+long+`"]`, "false"), part("revision", `"2024-11-05"`)}, nil},
-		{`has(result)`, "there is no result", []verdict.Part{part("has(result)", "false")}, nil},
-		{`has(it.request)`, "there is no it.request", []verdict.Part{part("it", `{"id":1}`), part("has(it.request)", "false")}, nil},
-		{`has(result)`, "the server's process ended, with code 1", nil, map[string]any{"exit": map[string]any{"code": int64(1), "signal": ""}}},
-		{`unique(names)`, `expected unique(names); names is ["a","a"]`, []verdict.Part{part("names", `["a","a"]`), part("unique(names)", "false")}, nil},
-		{`"` + long + `" == revision`, "the check does not hold", []verdict.Part{part("revision", `"2024-11-05"`)}, nil},
-		{`error.code == 1`, "no answer came in time", nil, map[string]any{"timeout": true}},
+		{`error.code == -32602`, "expected error.code == -32602; error.code is -32603", object("error", object("code", int64(-32603)))},
+		{`error.code == -32602`, "expected error.code == -32602; there is no error", nil},
+		{`has(error) || has(http) && http.status >= 400`, "there is no error", nil},
+		{`has(error) || has(http) && http.status >= 400`, "there is no error; http.status is 200", object("http", object("status", int64(200)))},
+		{`schema(it, "Tool")`, `(root): "inputSchema" is missing (and 2 more)`, object("it", object("title", int64(1)), "revision", "2025-11-25")},
+		{`has(it.type) && it.type in ["` + long + `"]`, `it.type is "resource_link"`, object("it", object("type", "resource_link"), "revision", "2024-11-05")},
+		{`has(result)`, "there is no result", nil},
+		{`has(it.request)`, "there is no it.request", object("it", object("id", int64(1)))},
+		{`has(result)`, "the server's process ended, with code 1", object("exit", object("code", int64(1), "signal", ""))},
+		{`unique(it)`, `expected unique(it); it is ["a","a"]`, object("it", []any{"a", "a"})},
+		{`"` + long + `" == revision`, "the check does not hold", object("revision", "2024-11-05")},
+		{`error.code == 1`, "no answer came in time", object("timeout", true)},
+		// What is written within a text, or named like something else, is no operator and no variable.
+		{`it == "a && b!"`, `expected it == "a && b!"; it is "c"`, object("it", "c")},
+		{`it.error == 1`, `expected it.error == 1; it.error is 2`, object("it", object("error", int64(2)), "exit", object("code", int64(1)))},
+		{`it.all(x, x > 1)`, `expected it.all(x, x > 1); x is 0`, object("it", []any{int64(0)})},
 	} {
-		c := &script.Check{That: &script.Expr{Source: x.that}}
-		gomega.NewWithT(t).Expect(because(c, x.vars, &verdict.Evidence{Parts: x.parts})).To(gomega.Equal(x.want))
+		e, err := script.Compile(x.that, script.Position{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gomega.NewWithT(t).Expect(because(e, x.vars, e.Explain(x.vars))).To(gomega.Equal(x.want), x.that)
 	}
 }
 

@@ -67,7 +67,7 @@ func TestALineIsPartOfOneConnectionOnly(t *testing.T) {
 		{Kind: transcript.Receive, Data: []byte(`"jsonrpc":"2.0","method":"a"`)},
 		{Kind: transcript.Receive, Data: []byte("}")},
 	}}
-	got := which(observe.Watch("2025-11-25", []observe.Stretch{stretch})["lines"].([]any), "part")
+	got := which(new(observe.Reader).Watch("2025-11-25", []observe.Stretch{stretch})["lines"].([]any), "part")
 	if want := []int{0, 1, 2}; !slices.Equal(got, want) { // one connection after the other
 		t.Errorf("the parts are %v, not %v", got, want)
 	}

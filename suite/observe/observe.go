@@ -3,7 +3,6 @@
 package observe
 
 import (
-	"mime"
 	"net/http"
 	"strings"
 
@@ -83,7 +82,7 @@ func (r *Reader) step(st *script.Step, events []transcript.Event, gone *transcri
 			doc["sent"] = string(first.Raw)
 		}
 		if first.event.Stream > 0 {
-			doc["http"] = HTTP(first.event, events)
+			doc["http"] = httpDoc(first.event, events)
 			doc["stream"] = int64(first.event.Stream)
 		}
 	}
@@ -304,8 +303,8 @@ func pages(doc map[string]any, sent, received []message) {
 	doc["pages"], doc["items"], doc["cursors"], doc["repeats"] = list, items, cursors, repeated
 }
 
-// HTTP is the document of one HTTP request and its answer; send is the event that made the request.
-func HTTP(send transcript.Event, events []transcript.Event) map[string]any {
+// httpDoc is the document of one HTTP request and its answer; send is the event that made the request.
+func httpDoc(send transcript.Event, events []transcript.Event) map[string]any {
 	doc := map[string]any{"stream": int64(send.Stream), "ended": false, "events": []any{}}
 	if send.HTTP != nil {
 		doc["method"] = send.HTTP.Method
@@ -323,11 +322,7 @@ func HTTP(send transcript.Event, events []transcript.Event) map[string]any {
 			h := headers(e.HTTP.Headers)
 			doc["headers"] = h
 			ct, _ := h["content-type"].(string)
-			if t, _, err := mime.ParseMediaType(ct); err == nil {
-				doc["type"] = t
-			} else {
-				doc["type"] = strings.ToLower(strings.TrimSpace(strings.SplitN(ct, ";", 2)[0]))
-			}
+			doc["type"] = wire.MediaType(ct)
 		case transcript.Receive:
 			if e.SSE == nil {
 				doc["body"] = string(e.Data)
@@ -402,8 +397,7 @@ func orEmpty(l []any) []any {
 func IsStream(events []transcript.Event, stream int) bool {
 	for _, e := range events {
 		if e.Kind == transcript.Answer && e.Stream == stream {
-			t, _, _ := mime.ParseMediaType(http.Header(e.HTTP.Headers).Get("Content-Type"))
-			return t == "text/event-stream"
+			return wire.MediaType(http.Header(e.HTTP.Headers).Get("Content-Type")) == wire.EventStream
 		}
 	}
 	return false

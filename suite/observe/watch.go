@@ -25,17 +25,15 @@ type Stretch struct {
 }
 
 // Watch gathers everything that crossed the wire into lists for the checks of a watch exchange: messages,
-// requests, lines, answers and sessions. Sessions in which another revision was negotiated are left out.
+// requests, lines, answers and sessions. Sessions in which another revision was negotiated are left out. So is, from
+// 2026-07-28, what a server says as one of the older era: over a pipe all that comes after an initialize that it does not refuse,
+// over HTTP what comes with the answer.
+// Source: 2026-07-28, Versioning and Compatibility, "Backward Compatibility with Initialization-Based Versions".
 //
 // What belongs together may stand in several stretches: an answer that comes after its play is an event of the session.
 // So each conversation is gone through as a whole, in the order of time.
-func Watch(revision script.Revision, stretches []Stretch) map[string]any {
-	return (*Reader)(nil).Watch(revision, stretches)
-}
-
-// Watch is the function Watch.
 func (r *Reader) Watch(revision script.Revision, stretches []Stretch) map[string]any {
-	w := watch{sessions: map[int]map[string]any{}, reader: r}
+	w := watch{modern: revision >= wire.Modern, sessions: map[int]map[string]any{}, reader: r}
 	w.definitions, _ = schema.For(string(revision)) // nil for a revision without: then no message has a definition
 	var names []string
 	conversations := map[string][]moment{}
@@ -73,6 +71,7 @@ type moment struct {
 }
 
 type watch struct {
+	modern                                bool // the revision has no handshake
 	messages, lines, answers, sessionDocs []any
 	order                                 []*request
 	sessions                              map[int]map[string]any
@@ -132,6 +131,7 @@ func (w *watch) conversation(moments []moment) {
 	resumes, seen := map[int]bool{}, map[string]bool{}   // streams that were asked to resume; messages by their bytes
 	var lines []map[string]any
 	gone := false
+	older := map[int]string{} // streams that are those of the older era, by the id of an initialize that was not refused
 	for _, m := range moments {
 		e, place := m.Event, m.place()
 		malformed := m.in.Malformed[e.Step]
@@ -152,6 +152,9 @@ func (w *watch) conversation(moments []moment) {
 				r := &request{doc: place, stream: e.Stream}
 				asked[wire.IDKey(id)] = r
 				w.order = append(w.order, r)
+				if w.modern && sent.Method() == "initialize" {
+					older[e.Stream] = wire.IDKey(id)
+				}
 			}
 		case transcript.Receive:
 			stream := e.Stream
@@ -179,6 +182,12 @@ func (w *watch) conversation(moments []moment) {
 				continue
 			}
 			seen[string(e.Data)] = true
+			if id, ok := got.ID(); ok && got.Kind == wire.KindError && older[stream] == wire.IDKey(id) {
+				delete(older, stream) // refused
+			}
+			if older[stream] != "" {
+				continue
+			}
 			if status, ok := statuses[stream]; ok {
 				place["status"] = int64(status)
 			}
@@ -186,7 +195,7 @@ func (w *watch) conversation(moments []moment) {
 		case transcript.Answer:
 			statuses[e.Stream] = e.HTTP.Status
 			doc := place
-			maps.Copy(doc, HTTP(posts[e.Stream], streams[e.Stream]))
+			maps.Copy(doc, httpDoc(posts[e.Stream], streams[e.Stream]))
 			sent := w.reader.read(posts[e.Stream].Data)
 			doc["sent"], doc["sentKind"], doc["malformed"] = sent.Value, string(sent.Kind), malformed || broken[e.Stream]
 			w.answers = append(w.answers, doc)

@@ -8,6 +8,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/mcp-litmus/mcp-litmus/suite/observe"
+	"github.com/mcp-litmus/mcp-litmus/suite/script"
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
 )
 
@@ -42,7 +43,7 @@ func docs(t *testing.T, seen map[string]any, name string) []map[string]any {
 
 func TestWatchNamesDefinitions(t *testing.T) {
 	g := gomega.NewWithT(t)
-	seen := observe.Watch("2025-11-25", []observe.Stretch{{Name: "x", Session: 1, Events: []transcript.Event{
+	seen := new(observe.Reader).Watch("2025-11-25", []observe.Stretch{{Name: "x", Session: 1, Events: []transcript.Event{
 		sent(1, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`),
 		received(1, `{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}`),
 		sent(1, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a","task":{}}}`),
@@ -72,7 +73,7 @@ func later(e transcript.Event) transcript.Event {
 
 func TestWatchCountsReplies(t *testing.T) {
 	g := gomega.NewWithT(t)
-	seen := observe.Watch("2025-11-25", []observe.Stretch{
+	seen := new(observe.Reader).Watch("2025-11-25", []observe.Stretch{
 		{Session: 1, Events: []transcript.Event{later(received(0, `{"jsonrpc":"2.0","id":"late","result":{}}`))}}, // how the session ended
 		{Name: "x", Session: 1, Events: []transcript.Event{
 			sent(1, `{"jsonrpc":"2.0","id":"late","method":"ping"}`),
@@ -99,7 +100,7 @@ func TestWatchFindsTheRequestOfALateReplyOnASecondSession(t *testing.T) {
 	ask := sent(1, `{"jsonrpc":"2.0","id":7,"method":"ping"}`)
 	ask.In = "second"
 	late := later(received(0, `{"jsonrpc":"2.0","id":7,"result":{}}`))
-	seen := observe.Watch("2025-11-25", []observe.Stretch{
+	seen := new(observe.Reader).Watch("2025-11-25", []observe.Stretch{
 		{Session: 2, Of: "x", As: "second", Events: []transcript.Event{late}},
 		{Name: "x", Session: 1, Events: []transcript.Event{ask}},
 		{Name: "y", Session: 3, Events: []transcript.Event{ask}},
@@ -117,7 +118,7 @@ func TestWatchJoinsAnAnswerThatCameAfterThePlay(t *testing.T) {
 	g := gomega.NewWithT(t)
 	body := later(on(1, `{"jsonrpc":"2.0","id":1,"result":{}}`, nil))
 	body.At++
-	seen := observe.Watch("2025-11-25", []observe.Stretch{
+	seen := new(observe.Reader).Watch("2025-11-25", []observe.Stretch{
 		{Session: 1, Events: []transcript.Event{later(answered(1, 200)), body}},
 		{Name: "x", Session: 1, Events: []transcript.Event{posted(1, "POST", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, nil)}},
 	})
@@ -143,7 +144,7 @@ func TestWatchTakesWhatClaimsToBeAMessage(t *testing.T) {
 		{"an event with a name of its own", []transcript.Event{posted(1, "GET", "", nil), answered(1, 200), on(1, `{}`, &transcript.SSE{Event: "heartbeat"})}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			seen := observe.Watch("2025-11-25", []observe.Stretch{{Name: "x", Session: 1, Events: c.events}})
+			seen := new(observe.Reader).Watch("2025-11-25", []observe.Stretch{{Name: "x", Session: 1, Events: c.events}})
 			gomega.NewWithT(t).Expect(docs(t, seen, "messages")).To(gomega.HaveLen(c.want))
 		})
 	}
@@ -154,7 +155,7 @@ func TestWatchKnowsRedelivery(t *testing.T) {
 	id := "e1"
 	reply := `{"jsonrpc":"2.0","id":1,"result":{}}`
 	resume := map[string][]string{http.CanonicalHeaderKey("Last-Event-ID"): {"e0"}}
-	seen := observe.Watch("2025-11-25", []observe.Stretch{{Name: "x", Session: 1, Events: []transcript.Event{
+	seen := new(observe.Reader).Watch("2025-11-25", []observe.Stretch{{Name: "x", Session: 1, Events: []transcript.Event{
 		posted(1, "POST", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, nil), answered(1, 200),
 		on(1, reply, &transcript.SSE{ID: &id}),
 		posted(2, "GET", "", resume), answered(2, 200),
@@ -169,7 +170,7 @@ func TestWatchKnowsWhatALateAnswerIsTo(t *testing.T) {
 	g := gomega.NewWithT(t)
 	late := answered(1, 200)
 	late.Step, late.At = 0, 1
-	seen := observe.Watch("2025-11-25", []observe.Stretch{
+	seen := new(observe.Reader).Watch("2025-11-25", []observe.Stretch{
 		{Session: 1, Events: []transcript.Event{late}}, // how the session ended
 		{Name: "x", Session: 1, Malformed: map[int]bool{1: true}, Events: []transcript.Event{
 			posted(1, "POST", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, nil),
@@ -179,4 +180,30 @@ func TestWatchKnowsWhatALateAnswerIsTo(t *testing.T) {
 	g.Expect(answer).To(gomega.HaveKeyWithValue("method", "POST"))
 	g.Expect(answer).To(gomega.HaveKeyWithValue("sentKind", "request"))
 	g.Expect(answer).To(gomega.HaveKeyWithValue("malformed", true))
+}
+
+// A server of both eras may ask, log and tell of changes as the older one has it, once initialize has opened a session of it.
+func TestWatchLeavesOutTheOlderEra(t *testing.T) {
+	const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}`
+	const opened, refused = `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"}}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":""}}`
+	const log, ping = `{"jsonrpc":"2.0","method":"notifications/message"}`, `{"jsonrpc":"2.0","id":"s","method":"ping"}`
+	for _, c := range []struct {
+		name     string
+		revision script.Revision
+		events   []transcript.Event
+		want     int
+	}{
+		{"over a pipe, for good", "2026-07-28", []transcript.Event{received(0, log), sent(1, initialize), received(1, log), received(1, opened), received(2, ping)}, 1},
+		{"where initialize is refused, what follows", "2026-07-28", []transcript.Event{sent(1, initialize), received(1, refused), received(2, ping)}, 2},
+		{"over HTTP, with the answer only", "2026-07-28", []transcript.Event{
+			posted(1, "POST", initialize, nil), answered(1, 200), on(1, log, &transcript.SSE{}), on(1, opened, &transcript.SSE{}),
+			posted(2, "POST", `{"jsonrpc":"2.0","id":2,"method":"server/discover"}`, nil), answered(2, 200), on(2, log, &transcript.SSE{}),
+		}, 1},
+		{"not at an older revision", "2025-11-25", []transcript.Event{sent(1, initialize), received(1, opened), received(2, ping)}, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			seen := new(observe.Reader).Watch(c.revision, []observe.Stretch{{Name: "x", Session: 1, Events: c.events}})
+			gomega.NewWithT(t).Expect(docs(t, seen, "messages")).To(gomega.HaveLen(c.want))
+		})
+	}
 }

@@ -8,7 +8,7 @@ import (
 // ValidToken is the kind of the token that opens a server, as Options.Tokens names it.
 const ValidToken = "valid"
 
-// Authorization is the document `auth`. guard are the variables that the Guard exchange left, nil when it was not played;
+// Authorization is the document `auth`. guard are the variables that script.Guard left, nil when it was not played;
 // accepted says whether a session could be opened with the token given, if any. It has
 //
 //   - protected: whether the server refuses to open a session without a token. 401 says so by itself, 403 only where
@@ -17,14 +17,16 @@ const ValidToken = "valid"
 //   - challenge: the parameters of the Bearer challenge to the request without a token; absent without such a challenge;
 //   - documents: the protected resource metadata documents that were found, each with how (from), its media type and the document itself;
 //   - declared: whether the server shows that it follows the specification's authorization, and not one of its own, which is
-//     allowed: by a Bearer challenge, by such a document, or by taking a token that the suite minted.
+//     allowed: by a Bearer challenge that names metadata, by such a document, by the metadata of an authorization server, or by taking a
+//     token that the suite minted. A Bearer challenge alone shows no more than RFC 9110 asks of every 401: keys of a server's own
+//     travel in the same way (RFC 6750).
 func Authorization(guard map[string]any, accepted bool, opts transcript.Options) map[string]any {
 	tokens := map[string]any{}
 	for kind, token := range opts.Tokens {
 		tokens[kind] = token
 	}
 	doc := map[string]any{"protected": false, "accepted": accepted, "tokens": tokens, "documents": []any{}, "declared": false}
-	answer := answerOf(guard, "anonymous")
+	answer := answerOf(guard, script.AnonymousStep)
 	status, _ := answer["status"].(int64)
 	if status != 401 && !(accepted && status == 403) {
 		return doc
@@ -34,12 +36,13 @@ func Authorization(guard map[string]any, accepted bool, opts transcript.Options)
 	text, _ := headers["www-authenticate"].(string)
 	for _, c := range script.Challenges(text) {
 		if c := c.(map[string]any); c["scheme"] == "bearer" {
-			doc["challenge"], doc["declared"] = c["params"], true
+			params, _ := c["params"].(map[string]any)
+			doc["challenge"], doc["declared"] = params, params["resource_metadata"] != nil
 			break
 		}
 	}
 	var documents []any
-	for _, from := range []string{"header", "path", "root"} {
+	for _, from := range script.DocumentSteps {
 		answer := answerOf(guard, from)
 		found, _ := answer["json"].(map[string]any)
 		if answer["status"] == int64(200) && (found["resource"] != nil || found["authorization_servers"] != nil) {
@@ -48,6 +51,10 @@ func Authorization(guard map[string]any, accepted bool, opts transcript.Options)
 	}
 	if len(documents) > 0 {
 		doc["documents"], doc["declared"] = documents, true
+	}
+	own := answerOf(guard, "serverMetadata")
+	if found, _ := own["json"].(map[string]any); own["status"] == int64(200) && found["issuer"] != nil {
+		doc["declared"] = true
 	}
 	if _, minted := tokens["foreign-key"]; minted && accepted {
 		doc["declared"] = true

@@ -41,11 +41,11 @@ func Concerns(lib *script.Library, ex *script.Exchange, r script.Revision, trans
 	if !over(ex.Transports, transport) || !r.Over(transport) || ex.Era != "" && ex.Era != r.Era() {
 		return false
 	}
-	return len(InForce(lib, ex, r, transport)) > 0 || Surveys(ex.Name)
+	return len(InForce(lib, ex, r, transport)) > 0 || ex.Survey != ""
 }
 
-// over says whether transport is among those listed; none listed means all. What is about stdio is about
-// in-memory pipes, too, as they carry the same lines.
+// over says whether transport is among those listed; none listed means all. In-memory pipes carry the lines of stdio and
+// have no process: what is about both names both.
 func over(transports []string, transport string) bool {
 	return len(transports) == 0 || slices.Contains(transports, transport)
 }

@@ -19,7 +19,7 @@ func Shard(lib *script.Library, shard string) (func(*script.Exchange) bool, erro
 	left := map[*script.Exchange]bool{}
 	n := 0
 	for _, ex := range lib.Exchanges {
-		if ex.Watch || Surveys(ex.Name) {
+		if ex.Watch || ex.Survey != "" {
 			continue
 		}
 		if n%of != part-1 {

@@ -14,21 +14,6 @@ import (
 	"github.com/mcp-litmus/mcp-litmus/suite/wire"
 )
 
-// The exchanges that make the survey, in the order in which they are played before all others. Guard is played only where a
-// token is to be sent or the server refused to open a session without one.
-const (
-	Guard = "survey whether the server asks for authorization"
-	Offer = "survey what the server offers"
-	Calls = "survey what the callable tools do"
-)
-
-// Surveys says whether the exchange of that name is one of the survey's.
-func Surveys(name string) bool { return name == Guard || name == Offer || name == Calls }
-
-// Lists are the names under which the Offer exchange stores the lists that it walked; they are the members of
-// the server document, too.
-var Lists = []string{"tools", "resources", "templates", "prompts"}
-
 // Server is the document `server`: capabilities, serverInfo, instructions and all else from the handshake's result, from
 // 2026-07-28 that of server/discover, and the lists that the Offer exchange stored in vars.
 func Server(vars map[string]any) map[string]any {
@@ -47,7 +32,7 @@ func Server(vars map[string]any) map[string]any {
 			}
 		}
 	}
-	for _, name := range Lists {
+	for _, name := range script.ListSteps {
 		server[name] = []any{}
 		if walked, ok := vars[name].(map[string]any); ok {
 			if items, ok := walked["items"].([]any); ok {
@@ -177,7 +162,7 @@ func known(def *script.RoleDefinition, server map[string]any, name string) (scri
 }
 
 // Roles fills the roles: from litmus.yaml, else from well-known fixtures that the server offers, else from what
-// the survey shows; tools only among callable and Taskable. calls are the outcomes of the Calls exchange. A role that nothing
+// the survey shows; tools only among callable and Taskable. calls are the outcomes of script.Calls. A role that nothing
 // fills is absent; unfilled says of those for which litmus.yaml names something that the server does not list
 // why they are. (A resource need not be listed: it may be one of a template's.)
 func Roles(lib *script.Library, server map[string]any, callable, calls []any, opts transcript.Options) (roles map[string]any, unfilled map[string]string) {
@@ -225,7 +210,7 @@ func fill(def *script.RoleDefinition, server map[string]any, callable, taskable,
 		for _, c := range calls {
 			outcome := c.(map[string]any)
 			it, _ := outcome["it"].(map[string]any)
-			reply, _ := outcome["call"].(map[string]any)
+			reply, _ := outcome[script.CallStep].(map[string]any)
 			if it == nil || reply["result"] == nil {
 				continue
 			}

@@ -23,9 +23,9 @@ type actor struct {
 	c        *observe.Context
 	ex       *script.Exchange
 	sessions map[string]*opened // by name; "" is the exchange's own
-	vars     map[string]any
-	held     []held // what is still open, oldest first
-	begin    func() // lets the time of the step run
+	vars     map[string]any     // what the step sees that is carried out
+	held     []held             // what is still open, oldest first
+	begin    func()             // lets the time of the step run
 }
 
 // take collects the events of all sessions of the exchange and closes those that it opened beside its own.
@@ -54,65 +54,31 @@ func (a *actor) take() []transcript.Event {
 	return events
 }
 
-// steps carries out a list of steps. An error means that a step could not be done at all: the rest is left.
-func (a *actor) steps(steps []*script.Step, item int) error {
-	for _, st := range steps {
-		if err := a.ctx.Err(); err != nil {
-			return err
-		}
-		if st.When != nil {
-			if ok, err := st.When.Bool(a.vars); err != nil || !ok {
-				continue
-			}
-		}
-		if st.Verb == script.Each {
-			if err := a.each(st); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := a.step(st, item); err != nil {
-			return fmt.Errorf("%s:%d:%d: %w", st.Pos.File, st.Pos.Line, st.Pos.Column, err)
-		}
+// carry carries out one step and gives its events. An error means that it could not be done at all: the rest is left.
+func (a *actor) carry(st *script.Step, item int, vars map[string]any) (events []transcript.Event, err error) {
+	if err := a.ctx.Err(); err != nil {
+		return nil, err
 	}
-	return nil
-}
-
-func (a *actor) each(st *script.Step) error {
-	items, err := observe.List(st, a.vars)
-	if err != nil {
-		return nil // the judge finds the same and says so
-	}
-	outer := a.vars
-	all := []any{}
-	for i, it := range items {
-		a.vars = maps.Clone(outer)
-		a.vars["it"] = it
-		if err := a.steps(st.Steps, i+1); err != nil {
-			return err
-		}
-		all = append(all, observe.Outcome(it, st, a.vars))
-	}
-	a.vars = outer
-	if st.As != "" {
-		a.vars[st.As] = all
-	}
-	return nil
-}
-
-// step carries out one step and stores its observation under its name.
-func (a *actor) step(st *script.Step, item int) error {
+	a.vars = vars
 	if st.Verb == script.Open {
-		return a.open(st)
+		events, err = a.open(st)
+	} else {
+		events, err = a.step(st, item)
 	}
+	if err != nil {
+		return nil, fmt.Errorf("%s:%d:%d: %w", st.Pos.File, st.Pos.Line, st.Pos.Column, err)
+	}
+	return events, nil
+}
+
+func (a *actor) step(st *script.Step, item int) ([]transcript.Event, error) {
 	s := a.sessions[st.In]
 	if s == nil || s.Session == nil {
-		return fmt.Errorf("there is no session %q", st.In)
+		return nil, fmt.Errorf("there is no session %q", st.In)
 	}
 	if err := s.Overflow(); err != nil {
-		return err
+		return nil, err
 	}
-	from := len(s.Events())
 	s.At(st.Number, item)
 	ctx, begin, cancel := lateDeadline(a.ctx, a.bound(st, s))
 	defer cancel()
@@ -129,17 +95,11 @@ func (a *actor) step(st *script.Step, item int) error {
 		// These are findings; the events tell them.
 	default:
 		if a.ctx.Err() != nil {
-			return a.ctx.Err()
+			return nil, a.ctx.Err()
 		}
 		s.Record(transcript.Event{Kind: transcript.Failure, Note: err.Error()})
 	}
-	if st.As != "" {
-		own := slices.DeleteFunc(slices.Clone(s.Events()[from:]), func(e transcript.Event) bool {
-			return e.Step != st.Number || e.Item != item || e.Kind == transcript.Step
-		})
-		a.vars[st.As] = observe.Step(st, own, nil)
-	}
-	return nil
+	return s.Over(), nil
 }
 
 // lateDeadline is a context whose time runs from begin on: what the suite itself does before, such as making a message of
@@ -156,8 +116,8 @@ func lateDeadline(parent context.Context, bound time.Duration) (ctx context.Cont
 // bound is how long a step may wait. Until a process that was started bare has said something it may still be
 // coming up, so that the bound of a handshake holds, as it does in every other session.
 func (a *actor) bound(st *script.Step, s *opened) time.Duration {
-	if st.TimeoutMS > 0 {
-		return time.Duration(st.TimeoutMS) * time.Millisecond
+	if st.Timeout > 0 {
+		return st.Timeout
 	}
 	bound := a.player.cfg.Options.Timeout
 	said := func(e transcript.Event) bool { return e.Kind == transcript.Receive }

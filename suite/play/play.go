@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -51,7 +52,27 @@ func Run(ctx context.Context, cfg Config) (run *transcript.Run, problems []strin
 	p.closing.Wait()
 	p.run.Complete = ctx.Err() == nil
 	p.finishSessions()
+	p.tellEnd()
 	return p.run, p.problems
+}
+
+// tellEnd tells of a server process that all sessions shared and that ended by itself: what came after is not judged.
+func (p *player) tellEnd() {
+	process, ok := p.cfg.Target.(transport.Process)
+	if !ok || process.Exit() == nil || len(p.run.Sessions) == 0 {
+		return
+	}
+	exit, wrote := process.Exit(), strings.TrimSpace(string(process.Stderr()))
+	how := fmt.Sprintf("with code %d", exit.Code)
+	if exit.Signal != "" {
+		how = "by signal " + exit.Signal
+	}
+	if wrote == "" {
+		wrote = "it wrote nothing"
+	} else {
+		wrote = "it wrote at the end: " + session.Tail(wrote)
+	}
+	p.problem("the server's process ended %s in the middle of the run, and what was to be played after that is not judged (--jobs 1 may tell by what it was ended); %s", how, wrote)
 }
 
 // DefaultTimeout bounds each wait unless the options say otherwise.
@@ -69,6 +90,7 @@ type player struct {
 	problems    []string
 	settled     bool                      // which transport the target is spoken to over
 	unreachable bool                      // the target could not be started or connected to at all
+	barred      bool                      // the target refuses the first initialize by an HTTP status that says nothing of the protocol
 	refused     bool                      // the server asked for authorization when a session was to be opened
 	tools       map[script.Revision][]any // that the server offers
 	idle        map[pool][]*opened        // shared sessions that nobody uses now
@@ -121,7 +143,7 @@ func (p *player) playAll(ctx context.Context, contexts []*observe.Context) {
 	for _, c := range contexts {
 		for _, item := range plan.Plan(p.cfg.Library, c) {
 			ex := item.Exchange
-			if item.Status != "" || ex.Watch || plan.Surveys(ex.Name) {
+			if item.Status != "" || ex.Watch || ex.Survey != "" {
 				continue
 			}
 			if p.cfg.Select != nil && !p.cfg.Select(ex, c.Revision) {
@@ -220,9 +242,14 @@ func (p *player) playIn(ctx context.Context, ex *script.Exchange, c *observe.Con
 			break
 		}
 		o.record.Events = append(o.record.Events, o.Take()...)
+		if o.Gone() { // while it waited, and not by what this exchange does
+			pl.Problem = session.ErrGone.Error()
+			break
+		}
 		o.AnswerWith(answers(ex.Client))
-		a := &actor{player: p, ctx: ctx, c: c, ex: ex, sessions: map[string]*opened{"": o}, vars: c.Vars(ex.Client.Capabilities, o.record.Opening())}
-		err := a.steps(ex.Steps, 0)
+		a := &actor{player: p, ctx: ctx, c: c, ex: ex, sessions: map[string]*opened{"": o}}
+		walk := observe.Walk{Carry: a.carry}
+		_, err := walk.Steps(ex, c.Vars(ex.Client.Capabilities, o.record.Opening()))
 		pl.Events = a.take()
 		if err != nil && !errors.Is(err, context.Canceled) {
 			pl.Problem = err.Error()

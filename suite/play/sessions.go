@@ -105,11 +105,14 @@ type pool struct{ revision, capabilities string }
 func (p *player) acquire(ctx context.Context, r script.Revision, client script.Client) *opened {
 	in := pool{string(r), script.CapabilitiesKey(client.Capabilities)}
 	p.mu.Lock()
-	if n := len(p.idle[in]); n > 0 {
+	for n := len(p.idle[in]); n > 0; n-- {
 		o := p.idle[in][n-1]
 		p.idle[in] = p.idle[in][:n-1]
-		p.mu.Unlock()
-		return o
+		if !o.Gone() {
+			p.mu.Unlock()
+			return o
+		}
+		p.closing.Go(o.Close)
 	}
 	p.mu.Unlock()
 	return p.open(ctx, r, client, false)

@@ -3,6 +3,7 @@ package play
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/mcp-litmus/mcp-litmus/suite/observe"
 	"github.com/mcp-litmus/mcp-litmus/suite/plan"
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
+	"github.com/mcp-litmus/mcp-litmus/suite/session"
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
 	"github.com/mcp-litmus/mcp-litmus/suite/transport"
 	"github.com/mcp-litmus/mcp-litmus/suite/wire"
@@ -53,7 +55,7 @@ func (p *player) survey(ctx context.Context) []*observe.Context {
 		}
 		p.problem("the server speaks none of the revisions that were asked for, %s: it answers with %s", list(names), answered)
 	}
-	if len(usable) == 0 && len(failures) > 0 && !p.unreachable && ctx.Err() == nil {
+	if len(usable) == 0 && len(failures) > 0 && !p.unreachable && !p.barred && ctx.Err() == nil {
 		// What can be judged without a session still is: how the server answers to initialize.
 		r := asked[firstOf(asked)]
 		var plays []plan.Surveyed
@@ -138,6 +140,10 @@ func (p *player) surveyAll(ctx context.Context, asked []script.Revision) []*foun
 	return all
 }
 
+// slowStart is how many times as long as the first session others may take to open: several that start side by side, on a machine that is
+// busy, take turns, and a server that is only slow would be told to be silent.
+const slowStart = 8
+
 // shortestProbe is how long a server that has answered initialize may be silent to server/discover at least, before it is
 // taken for one of the legacy era.
 // Source: 2026-07-28, stdio, "Backward Compatibility": "a reasonable timeout".
@@ -179,7 +185,11 @@ func (p *player) surveyAt(ctx context.Context, r script.Revision, opening time.D
 		}
 		return nil, "", err
 	}
+	asked := time.Now()
 	o := p.openWithin(ctx, r, script.Client{}, false, opening)
+	if o.err == nil && !p.settled { // alone: nobody else reads the bound yet
+		p.cfg.Opening = max(p.cfg.Opening, slowStart*time.Since(asked))
+	}
 	if o.err != nil {
 		if p.fallBack(ctx, r, o) {
 			return p.surveyAt(ctx, r, opening)
@@ -192,6 +202,9 @@ func (p *player) surveyAt(ctx context.Context, r script.Revision, opening time.D
 		if answered(o, 401) {
 			p.refused = true
 			err = errors.New(plan.Unauthorized(p.context(r, nil).Auth))
+		} else if hint, barred := turnedAway(o); barred {
+			p.barred = p.barred || !p.settled
+			err = fmt.Errorf("%w%s", err, hint)
 		}
 		p.mu.Unlock()
 		p.close(o)
@@ -213,7 +226,7 @@ func (p *player) surveyAt(ctx context.Context, r script.Revision, opening time.D
 	p.mu.Lock()
 	p.tools[r], _ = c.Server["tools"].([]any)
 	p.mu.Unlock()
-	plays = p.surveyPlay(ctx, c, plan.Calls, o, plays)
+	plays = p.surveyPlay(ctx, c, script.Calls, o, plays)
 	p.release(o, !o.Gone())
 	return p.context(r, append(plays, others()...)), string(r), nil
 }
@@ -256,7 +269,7 @@ func (p *player) surveyClients(ctx context.Context, r script.Revision) func() []
 func (p *player) fallBack(ctx context.Context, r script.Revision, refused *opened) bool {
 	target, ok := p.cfg.Target.(transport.Switcher)
 	if !ok || p.settled || p.cfg.Target.Transport() != transport.StreamableHTTP || !answered(refused, 400, 404, 405) ||
-		slices.ContainsFunc(refused.record.Events, modernError) {
+		slices.ContainsFunc(refused.record.Events, session.IsModern) {
 		return false
 	}
 	if !target.Switch(transport.HTTPSSE) {
@@ -282,10 +295,28 @@ func answered(o *opened, statuses ...int) bool {
 	})
 }
 
+// turnedAway says whether the opening of a session was refused before anything of the protocol was looked at, as a wrong address, a
+// guard of host names or a gateway does, and what a person may try. Nothing can be said of such a server.
+func turnedAway(o *opened) (hint string, away bool) {
+	answeredByProtocol := slices.ContainsFunc(o.record.Events, func(e transcript.Event) bool {
+		m, _ := wire.Read(e.Data).Value.(map[string]any)
+		return e.Kind == transcript.Receive && m["id"] != nil
+	})
+	switch {
+	case answeredByProtocol:
+		return "", false
+	case answered(o, 404, 405):
+		return " (is this the address of the endpoint?)", true
+	case answered(o, 403, 421):
+		return " (does it serve another host name, such as localhost, or other clients only?)", true
+	}
+	return "", answered(o, 407, 429, 502, 503, 504)
+}
+
 // guard finds out, in a session without a handshake, how the server answers to what comes without a token, and adds that
 // to the plays.
 func (p *player) guard(ctx context.Context, r script.Revision, plays []plan.Surveyed) []plan.Surveyed {
-	ex := p.cfg.Library.Exchange(plan.Guard)
+	ex := p.cfg.Library.Survey(script.Guard)
 	if ex == nil || !slices.Contains(ex.Transports, p.cfg.Target.Transport()) {
 		return plays
 	}
@@ -294,26 +325,14 @@ func (p *player) guard(ctx context.Context, r script.Revision, plays []plan.Surv
 	if o.err != nil {
 		return plays
 	}
-	return p.surveyPlay(ctx, p.context(r, plays), plan.Guard, o, plays)
-}
-
-// modernError says whether the event brings an error that only a server of the modern era gives.
-// Source: 2026-07-28, Overview, "Error Codes"; Streamable HTTP, "Backward Compatibility".
-func modernError(e transcript.Event) bool {
-	if e.Kind != transcript.Receive {
-		return false
-	}
-	m, _ := wire.Read(e.Data).Value.(map[string]any)
-	failure, _ := m["error"].(map[string]any)
-	code, ok := failure["code"].(int64)
-	return ok && slices.Contains([]int64{-32020, -32021, -32022}, code)
+	return p.surveyPlay(ctx, p.context(r, plays), script.Guard, o, plays)
 }
 
 // offered plays the exchange of the survey that lists what the session's client is offered, and tells the session of the tools.
 // The context is what is known then.
 func (p *player) offered(ctx context.Context, r script.Revision, o *opened) ([]plan.Surveyed, *observe.Context) {
-	before := []plan.Surveyed{{Exchange: plan.Offer, Client: o.record.Client, Opening: o.record.Opening()}}
-	plays := p.surveyPlay(ctx, p.contextOf(r, before), plan.Offer, o, nil)
+	before := []plan.Surveyed{{Kind: script.Offer, Client: o.record.Client, Opening: o.record.Opening()}}
+	plays := p.surveyPlay(ctx, p.contextOf(r, before), script.Offer, o, nil)
 	c := p.contextOf(r, plays)
 	tools, _ := c.Server["tools"].([]any)
 	o.Mirror(tools)
@@ -321,9 +340,9 @@ func (p *player) offered(ctx context.Context, r script.Revision, o *opened) ([]p
 }
 
 // surveyPlay plays an exchange of the survey, with what is known before it, and adds it to the plays.
-func (p *player) surveyPlay(ctx context.Context, c *observe.Context, name string, o *opened, plays []plan.Surveyed) []plan.Surveyed {
-	s := plan.Surveyed{Exchange: name, Client: o.record.Client, Opening: o.record.Opening()}
-	if ex := p.cfg.Library.Exchange(name); ex != nil {
+func (p *player) surveyPlay(ctx context.Context, c *observe.Context, kind script.SurveyKind, o *opened, plays []plan.Surveyed) []plan.Surveyed {
+	s := plan.Surveyed{Kind: kind, Client: o.record.Client, Opening: o.record.Opening()}
+	if ex := p.cfg.Library.Survey(kind); ex != nil {
 		s.Events = p.playIn(ctx, ex, c, o).Events
 	}
 	return append(plays, s)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcp-litmus/mcp-litmus/suite/observe"
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
+	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
 	"github.com/mcp-litmus/mcp-litmus/suite/transport"
 	"github.com/mcp-litmus/mcp-litmus/suite/wire"
 )
@@ -61,7 +62,7 @@ func (a *actor) do(ctx context.Context, st *script.Step, s *opened) error {
 	case script.Quiet:
 		return s.Barrier(ctx)
 	case script.Close:
-		if st.Target != "input" {
+		if st.Target != script.Input {
 			return a.drop(ctx, st, s)
 		}
 		s.Conn().CloseInput()
@@ -79,7 +80,7 @@ type held struct {
 // drop drops the connection of the newest stream that a listen: of the session opened, or of the step that is named.
 func (a *actor) drop(ctx context.Context, st *script.Step, s *opened) error {
 	for i, h := range slices.Backward(a.held) {
-		if named := h.step.As == st.Target; h.step.In != st.In || !named && (st.Target != "stream" || h.step.Verb != script.Listen) {
+		if named := h.step.As == st.Target; h.step.In != st.In || !named && (st.Target != script.Stream || h.step.Verb != script.Listen) {
 			continue
 		}
 		a.held = slices.Delete(a.held, i, i+1)
@@ -94,8 +95,8 @@ func (a *actor) drop(ctx context.Context, st *script.Step, s *opened) error {
 
 // send adds the step's own headers and hands over.
 func (a *actor) send(st *script.Step, s *opened, out transport.Outgoing) (int, error) {
-	if st.HTTP != nil {
-		h, err := a.headers(st.HTTP)
+	if !st.Headers.IsZero() {
+		h, err := a.headers(st.Headers)
 		if err != nil {
 			return 0, err
 		}
@@ -106,23 +107,23 @@ func (a *actor) send(st *script.Step, s *opened, out transport.Outgoing) (int, e
 }
 
 // headers are what the step says of headers; one without values is to be left out.
-func (a *actor) headers(h *script.HTTPRequest) (map[string][]string, error) {
-	values := make(map[string]any, len(h.Headers))
-	for name, value := range h.Headers {
+func (a *actor) headers(h script.Headers) (map[string][]string, error) {
+	values := make(map[string]any, len(h.Named))
+	for name, value := range h.Named {
 		v, err := value.Render(a.vars)
 		if err != nil {
 			return nil, fmt.Errorf("header %s: %w", name, err)
 		}
 		values[name] = v
 	}
-	if !h.HeaderMap.IsZero() {
-		v, err := h.HeaderMap.Render(a.vars)
+	if !h.Computed.IsZero() {
+		v, err := h.Computed.Render(a.vars)
 		if err != nil {
 			return nil, fmt.Errorf("headers: %w", err)
 		}
 		computed, ok := v.(map[string]any)
 		if !ok {
-			return nil, fmt.Errorf("headers: %s gives no map", h.HeaderMap.Source())
+			return nil, fmt.Errorf("headers: %s gives no map", h.Computed.Source())
 		}
 		values = computed
 	}
@@ -157,11 +158,11 @@ func (a *actor) request(ctx context.Context, st *script.Step, s *opened) error {
 	if err != nil {
 		return err
 	}
-	if st.Until == "sent" {
+	if st.Until == script.UntilSent {
 		a.held = append(a.held, held{st, stream})
 		return nil
 	}
-	if st.Until == "event" && stream > 0 {
+	if st.Until == script.UntilEvent && stream > 0 {
 		err := s.AwaitEvent(ctx, stream)
 		s.Conn().Abort(stream)
 		if err != nil {
@@ -175,7 +176,7 @@ func (a *actor) request(ctx context.Context, st *script.Step, s *opened) error {
 	if method == "initialize" {
 		s.AdoptHeaders(stream)
 	}
-	if st.Until == "end" {
+	if st.Until == script.UntilEnd {
 		return s.AwaitEnd(ctx, stream)
 	}
 	return nil
@@ -288,7 +289,7 @@ func (a *actor) http(ctx context.Context, st *script.Step, s *opened) error {
 		if err := s.AwaitAnswer(ctx, stream); err != nil {
 			return err
 		}
-		if st.Until != "end" && observe.IsStream(s.Events(), stream) {
+		if st.Until != script.UntilEnd && observe.IsStream(s.Events(), stream) {
 			if s.Carried() { // a session is opened, and the server speaks first
 				err = s.AwaitEvent(ctx, stream)
 			}
@@ -297,7 +298,7 @@ func (a *actor) http(ctx context.Context, st *script.Step, s *opened) error {
 				return err
 			}
 		}
-	} else if id, ok := wire.Read(out.Data).ID(); ok && id != nil && st.Until != "end" {
+	} else if id, ok := wire.Read(out.Data).ID(); ok && id != nil && st.Until != script.UntilEnd {
 		return s.AwaitReply(ctx, id, stream)
 	}
 	return s.AwaitEnd(ctx, stream)
@@ -376,21 +377,18 @@ func (a *actor) parallel(ctx context.Context, st *script.Step, s *opened) error 
 
 // open opens a further session of the exchange under the step's name, a bare one without its handshake. Its
 // events are those of the step.
-func (a *actor) open(st *script.Step) error {
+func (a *actor) open(st *script.Step) ([]transcript.Event, error) {
 	o := a.player.open(a.ctx, a.c.Revision, a.ex.Client, true)
 	o.record.Exchange, o.record.Name = a.ex.Name, st.Target
 	a.sessions[st.Target] = o
 	if o.err != nil {
-		return o.err
+		return nil, o.err
 	}
 	o.At(st.Number, 0)
 	if !st.Bare {
 		if err := o.Begin(a.ctx); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if st.As != "" {
-		a.vars[st.As] = observe.Step(st, o.Events(), nil)
-	}
-	return nil
+	return o.Over(), nil
 }

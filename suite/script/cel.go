@@ -409,14 +409,19 @@ var (
 	noKey       = regexp.MustCompile(`no such key: (.*)$`)
 )
 
-// plainError puts CEL's own words into ours.
+// absence is that a variable or a member is not there.
+type absence string
+
+func (a absence) Error() string { return string(a) }
+
+// plainError puts CEL's own words into ours. What is not there is an absence.
 func plainError(err error) error {
 	text := err.Error()
 	if m := noAttribute.FindStringSubmatch(text); m != nil {
-		return fmt.Errorf("there is no %s", strings.TrimPrefix(m[1], "."))
+		return absence("there is no " + strings.TrimPrefix(m[1], "."))
 	}
 	if m := noKey.FindStringSubmatch(text); m != nil {
-		return fmt.Errorf("there is no member %q", m[1])
+		return absence(fmt.Sprintf("there is no member %q", m[1]))
 	}
 	if strings.Contains(text, "no such overload") {
 		return fmt.Errorf("values of these kinds do not go together (%s)", text)
@@ -437,9 +442,9 @@ func ownMacros() []cel.Macro {
 		}
 		return nil, f.NewError(args[0].ID(), "has() takes a name or a member: has(result), has(result.tools); for other keys: \"key\" in map")
 	})}
-	for name, want := range revisionFunctions {
+	for name, own := range revisionFunctions {
 		macros = append(macros, cel.GlobalVarArgMacro(name, func(f cel.MacroExprFactory, _ ast.Expr, args []ast.Expr) (ast.Expr, *cel.Error) {
-			if len(args) != want {
+			if len(args) != own.values {
 				return nil, nil // unknownName says it
 			}
 			if name == "schema" || name == "problems" {

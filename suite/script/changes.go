@@ -7,10 +7,10 @@ type Change struct {
 	From, To    Level
 }
 
-// Came says whether the requirement is not in force at the first revision, Went whether it is not at the second.
+// Came says whether the requirement is in force at the second revision alone.
 func (c Change) Came() bool { return c.From == "" }
 
-// Went is the opposite of Came.
+// Went says whether the requirement is in force at the first revision alone.
 func (c Change) Went() bool { return c.To == "" }
 
 // Changes lists the requirements that came, went or changed their level from one revision to another, in the order of

@@ -72,7 +72,7 @@ func context(extra []string, what string) *scope {
 }
 
 func (r *reader) exchange(n *node, area string) *Exchange {
-	r.known(n, "an exchange", "exchange", "needs", "transports", "era", "when", "given", "reason", "add", "session", "client", "watch", "steps", "checks")
+	r.known(n, "an exchange", "exchange", "needs", "transports", "era", "when", "given", "reason", "add", "session", "client", "survey", "watch", "steps", "checks")
 	x := &Exchange{Area: area, Pos: n.pos}
 	x.Name = r.text(n.get("exchange"), n.pos, "the name of the exchange", true)
 	x.Needs = r.texts(n.get("needs"), "needs", r.need)
@@ -95,6 +95,7 @@ func (r *reader) exchange(n *node, area string) *Exchange {
 	x.Session = SessionKind(r.choice(n.get("session"), "session", string(Shared), string(Shared), string(Own), string(Bare)))
 	x.Client = r.client(n.get("client"))
 	x.Watch = r.yes(n.get("watch"), "watch")
+	x.Survey = SurveyKind(r.choice(n.get("survey"), "survey", "", string(Offer), string(Calls), string(Guard)))
 	switch steps := n.get("steps"); {
 	case x.Watch && steps != nil:
 		r.add(steps.pos, "a watch has no steps; leave out watch: or steps:")
@@ -109,6 +110,9 @@ func (r *reader) exchange(n *node, area string) *Exchange {
 	if x.Watch {
 		s := &stepReader{reader: r, watch: true}
 		x.Checks = s.checks(n.get("checks"), s.checkScope(nil))
+	}
+	if s := n.get("survey"); s != nil {
+		r.surveyed(s, x)
 	}
 	if !hasCheck(n) {
 		r.add(n.pos, "the exchange %q checks nothing; add checks:, each a requirement's id and an expression", x.Name)

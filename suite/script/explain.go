@@ -1,6 +1,8 @@
 package script
 
 import (
+	"errors"
+	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -19,6 +21,12 @@ type Part struct {
 	Source string
 	Value  string // JSON, cut after 300 characters; empty with Err
 	Err    string // why it has no value
+
+	Whole    bool     // it is the whole expression
+	Presence string   // has(result.tools): what it asks for; "" where it is no such test
+	Compound bool     // it joins or compares others, or its value is a list or an object: its parts tell more
+	Absent   bool     // Err is that something is not there
+	Problems []string // what a schema found; Value has it, too, as far as it goes
 }
 
 // maxPart is how many characters of a value an explanation shows.
@@ -33,16 +41,17 @@ func (e *Expr) Explain(vars map[string]any) []Part {
 		return []Part{{Source: e.Source, Err: err.Error()}}
 	}
 	out, details, err := program.Eval(activation(vars))
-	x := &explainer{expr: e, vars: vars, seen: map[Part]bool{}}
+	x := &explainer{expr: e, vars: vars, seen: map[shown]bool{}}
 	if details != nil && details.State() != nil {
 		x.state = details.State()
 		x.walk(e.ast.NativeRep().Expr())
 	}
-	last := Part{Source: strings.TrimSpace(e.Source)}
+	last := x.part(e.ast.NativeRep().Expr(), strings.TrimSpace(e.Source))
+	last.Whole = true
 	if err != nil {
-		last.Err = plainError(err).Error()
+		last.failed(err)
 	} else {
-		last.Value = jsonCut(native(out), maxPart)
+		last.holds(native(out))
 	}
 	// The whole expression is shown once, as its author wrote it.
 	if n := len(x.parts); n > 0 && x.whole {
@@ -51,12 +60,45 @@ func (e *Expr) Explain(vars map[string]any) []Part {
 	return append(x.parts, last)
 }
 
+// part is a part without its value.
+func (x *explainer) part(e ast.Expr, source string) Part {
+	p := Part{Source: source, Compound: x.expr.has(e, joins) || x.expr.has(e, compares)}
+	if isPresence(e) {
+		p.Presence = x.expr.asked(e)
+	}
+	return p
+}
+
+func (p *Part) holds(v any) {
+	p.Value = jsonCut(v, maxPart)
+	switch v.(type) {
+	case []any, map[string]any:
+		p.Compound = true
+	}
+}
+
+func (p *Part) failed(err error) {
+	err = plainError(err)
+	p.Err = err.Error()
+	p.Absent = errors.As(err, new(absence))
+}
+
+// valued is a part that is named, with its value.
+func valued(source string, v any) Part {
+	p := Part{Source: source}
+	p.holds(v)
+	return p
+}
+
+// shown is what people see of a part: nothing is shown twice.
+type shown struct{ source, value, err string }
+
 type explainer struct {
 	expr  *Expr
 	vars  map[string]any
 	state interpreter.EvalState
 	parts []Part
-	seen  map[Part]bool
+	seen  map[shown]bool
 	whole bool // the last part is the whole expression
 }
 
@@ -89,11 +131,11 @@ func (x *explainer) add(e ast.Expr) {
 	if err != nil || strings.Contains(source, "@") && strings.Contains(source, "@result") {
 		return
 	}
-	p := Part{Source: source}
+	p := x.part(e, source)
 	if failure, bad := v.(*types.Err); bad {
-		p.Err = plainError(failure).Error()
+		p.failed(failure)
 	} else {
-		p.Value = jsonCut(native(v), maxPart)
+		p.holds(native(v))
 	}
 	if e.ID() == x.expr.ast.NativeRep().Expr().ID() {
 		x.parts = append(x.parts, p)
@@ -104,8 +146,8 @@ func (x *explainer) add(e ast.Expr) {
 }
 
 func (x *explainer) put(p Part) {
-	if !x.seen[p] {
-		x.seen[p] = true
+	if key := (shown{p.Source, p.Value, p.Err}); !x.seen[key] {
+		x.seen[key] = true
 		x.parts = append(x.parts, p)
 	}
 }
@@ -150,7 +192,7 @@ func (x *explainer) deepest(path ast.Expr) {
 	for ; ; path = path.AsSelect().Operand() {
 		if v, ok := x.lookUp(path); ok {
 			if source, err := cel.ExprToString(path, x.info()); err == nil {
-				x.put(Part{Source: source, Value: jsonCut(v, maxPart)})
+				x.put(valued(source, v))
 			}
 			return
 		}
@@ -229,7 +271,11 @@ func (x *explainer) call(e ast.Expr) {
 
 // findings shows what a function that only says yes or no has found.
 func (x *explainer) findings(c ast.CallExpr) {
-	values := make([]any, 0, 3)
+	f, ok := revisionFunctions[strings.TrimPrefix(c.FunctionName(), "@")]
+	if !ok || f.tells == "" {
+		return
+	}
+	values := make([]any, 0, len(c.Args()))
 	for _, a := range c.Args() {
 		v, ok := x.value(a)
 		if !ok || types.IsError(v) {
@@ -237,27 +283,12 @@ func (x *explainer) findings(c ast.CallExpr) {
 		}
 		values = append(values, native(v))
 	}
-	var found []string
-	var label string
-	switch c.FunctionName() {
-	case "@schema":
-		label = "problems"
-		found, _ = messageProblems(values[0], values[1], values[2])
-	case "@isJSONSchema":
-		label = "schemaProblems"
-		found = readSchema(values[0], Revision(jsonText(values[1]))).all()
-	case "@conforms":
-		label = "problems of the instance"
-		found = readSchema(values[1], Revision(jsonText(values[2]))).check(values[0])
+	problems, unknown, _ := f.found(values[:f.values], Revision(fmt.Sprint(values[f.values])))
+	if found := slices.Concat(problems, unknown); len(found) > 0 {
+		p := valued(f.tells, textList(found))
+		p.Problems = found
+		x.put(p)
 	}
-	if len(found) > 0 {
-		x.put(Part{Source: label, Value: jsonCut(textList(found), maxPart)})
-	}
-}
-
-func jsonText(v any) string {
-	s, _ := v.(string)
-	return s
 }
 
 // comprehension shows the range and, where one item decided (an all that is false, an exists that is true, an
@@ -294,19 +325,19 @@ func (x *explainer) comprehension(e ast.Expr) {
 		if vars == nil {
 			vars = map[string]any{}
 		}
-		shown := Part{Source: c.IterVar(), Value: jsonCut(item, maxPart)}
+		name, value := c.IterVar(), item
 		if vars[c.IterVar()] = item; c.HasIterVar2() {
 			vars[c.IterVar()], vars[c.IterVar2()] = key, item
-			shown.Source = c.IterVar2()
+			name = c.IterVar2()
 		} else if _, isMap := native(items).(map[string]any); isMap {
 			vars[c.IterVar()] = key // a map is gone through by its keys
-			shown.Value = jsonCut(key, maxPart)
+			value = key
 		}
 		out, details, _ := program.Eval(activation(vars))
 		if out != decisive && !types.IsError(out) || details == nil {
 			continue
 		}
-		x.put(shown)
+		x.put(valued(name, value))
 		inner := &explainer{expr: x.expr, vars: vars, state: details.State(), seen: x.seen, parts: x.parts}
 		inner.walk(predicate)
 		x.parts = inner.parts

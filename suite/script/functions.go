@@ -1,10 +1,7 @@
 package script
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
@@ -19,11 +16,8 @@ import (
 
 	"github.com/mcp-litmus/mcp-litmus/suite/sample"
 	"github.com/mcp-litmus/mcp-litmus/suite/schema"
+	"github.com/mcp-litmus/mcp-litmus/suite/wire"
 )
-
-// revisionFunctions are the functions that depend on the revision, with how many values they take: a macro
-// hands them the variable of that name as one more.
-var revisionFunctions = map[string]int{"schema": 2, "problems": 2, "isJSONSchema": 1, "schemaProblems": 1, "conforms": 2}
 
 // plainFunctions are the functions of one value.
 var plainFunctions = map[string]struct {
@@ -73,28 +67,10 @@ func ownFunctions() []cel.EnvOption {
 		options = append(options, cel.Function(name, cel.Overload(name+"_dyn", []*cel.Type{dyn}, f.result,
 			cel.UnaryBinding(func(v ref.Val) ref.Val { return result(f.of(native(v))) }))))
 	}
-	two := []*cel.Type{dyn, dyn}
-	three := []*cel.Type{dyn, dyn, dyn}
-	return append(options,
-		cel.Function("@schema", cel.Overload("@schema", three, cel.BoolType, cel.FunctionBinding(func(args ...ref.Val) ref.Val {
-			p, err := messageProblems(native(args[0]), native(args[1]), native(args[2]))
-			return result(len(p) == 0, err)
-		}))),
-		cel.Function("@problems", cel.Overload("@problems", three, cel.ListType(cel.StringType), cel.FunctionBinding(func(args ...ref.Val) ref.Val {
-			p, err := messageProblems(native(args[0]), native(args[1]), native(args[2]))
-			return result(textList(p), err)
-		}))),
-		cel.Function("@isJSONSchema", cel.Overload("@isJSONSchema", two, cel.BoolType, cel.BinaryBinding(func(s, rev ref.Val) ref.Val {
-			r := readSchema(native(s), revisionOf(rev))
-			return result(len(r.problems) == 0, nil)
-		}))),
-		cel.Function("@schemaProblems", cel.Overload("@schemaProblems", two, cel.ListType(cel.StringType), cel.BinaryBinding(func(s, rev ref.Val) ref.Val {
-			return result(textList(readSchema(native(s), revisionOf(rev)).all()), nil)
-		}))),
-		cel.Function("@conforms", cel.Overload("@conforms", three, cel.BoolType, cel.FunctionBinding(func(args ...ref.Val) ref.Val {
-			return result(len(readSchema(native(args[1]), revisionOf(args[2])).check(native(args[0]))) == 0, nil)
-		}))),
-	)
+	for name, f := range revisionFunctions {
+		options = append(options, f.declare(name))
+	}
+	return options
 }
 
 func result(v any, err error) ref.Val {
@@ -112,11 +88,9 @@ func textList(list []string) []any {
 	return out
 }
 
-func revisionOf(v ref.Val) Revision { return Revision(fmt.Sprint(native(v))) }
-
 // messageProblems validates a value against our schema of a message or a part of one.
-func messageProblems(value, name, revision any) ([]string, error) {
-	set, err := schema.For(fmt.Sprint(revision))
+func messageProblems(value, name any, r Revision) ([]string, error) {
+	set, err := schema.For(string(r))
 	if err != nil {
 		return nil, err
 	}
@@ -279,41 +253,8 @@ func parseJSON(v any) (any, error) {
 	if !ok {
 		return nil, fmt.Errorf("json takes a text, not %s", jsonCut(v, 80))
 	}
-	return decodeJSON([]byte(s))
-}
-
-// decodeJSON reads one JSON value, numbers as int64 where they are whole and fit, else as float64.
-func decodeJSON(data []byte) (any, error) {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	var out any
-	if err := d.Decode(&out); err != nil {
-		return nil, fmt.Errorf("this is not JSON: %w", err)
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, fmt.Errorf("this is not JSON: something follows the value")
-	}
-	return numbers(out), nil
-}
-
-func numbers(v any) any {
-	switch x := v.(type) {
-	case json.Number:
-		if i, err := x.Int64(); err == nil {
-			return i
-		}
-		f, _ := x.Float64()
-		return f
-	case []any:
-		for i := range x {
-			x[i] = numbers(x[i])
-		}
-	case map[string]any:
-		for k := range x {
-			x[k] = numbers(x[k])
-		}
-	}
-	return v
+	out, _, err := wire.Decode([]byte(s)) // as http.json and all messages are read
+	return out, err
 }
 
 func sampleOf(v any) (any, error) {

@@ -19,8 +19,6 @@ type schemaReading struct {
 	compiled []*jsonschema.Schema
 }
 
-func (r schemaReading) all() []string { return append(append([]string{}, r.problems...), r.unknown...) }
-
 // check lists why the instance does not conform. It is empty when the schema cannot be judged or is itself broken:
 // that is decided for the server here, isJSONSchema judges the schema.
 func (r schemaReading) check(instance any) (problems []string) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/onsi/gomega"
 
@@ -124,9 +125,9 @@ func TestStepsAreNumberedInReadingOrder(t *testing.T) {
 	steps := l.Exchange("one").Steps
 	g.Expect([]int{steps[0].Number, steps[1].Number, steps[1].Steps[0].Number, steps[1].Steps[1].Number, steps[2].Number}).
 		To(gomega.Equal([]int{1, 2, 3, 4, 5}))
-	g.Expect(steps[2].TimeoutMS).To(gomega.Equal(1500))
+	g.Expect(steps[2].Timeout).To(gomega.Equal(1500 * time.Millisecond))
 	g.Expect(steps[2].Checks).To(gomega.HaveLen(2))
-	g.Expect(steps[2].Until).To(gomega.Equal("reply"))
+	g.Expect(steps[2].Until).To(gomega.Equal(UntilReply))
 	g.Expect(l.Exchange("one").AllChecks()).To(gomega.HaveLen(3))
 }
 

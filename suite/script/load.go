@@ -184,6 +184,10 @@ func (l *Library) read(sources []source, m *mistakes) {
 			m.add(n.pos, "an exchange %q is already at %s; choose another name", x.Name, before.Pos)
 			return
 		}
+		if before := l.Survey(x.Survey); before != nil {
+			m.add(n.get("survey").pos, "the survey has its part %q already at %s; leave out survey:", x.Survey, before.Pos)
+			return
+		}
 		l.exchanges[x.Name] = x
 		l.Exchanges = append(l.Exchanges, x)
 	})

@@ -187,6 +187,11 @@ func TestTheBuiltInLibraryLoads(t *testing.T) {
 	if len(l.Digest) != 64 || len(l.Roles) == 0 {
 		t.Errorf("got %d roles and the digest %q", len(l.Roles), l.Digest)
 	}
+	for _, part := range []SurveyKind{Offer, Calls, Guard} {
+		if l.Survey(part) == nil {
+			t.Errorf("no exchange is the survey's %s", part)
+		}
+	}
 }
 
 func TestAnErrorTellsItsPlace(t *testing.T) {

@@ -131,7 +131,7 @@ func (r *reader) transports(n *node) []string {
 	})
 }
 
-func (r *reader) duration(n *node) int {
+func (r *reader) duration(n *node) time.Duration {
 	if n == nil {
 		return 0
 	}
@@ -140,7 +140,7 @@ func (r *reader) duration(n *node) int {
 		r.add(n.pos, "timeout must be a time such as 3s or 500ms, not %q", n.text)
 		return 0
 	}
-	return int(d / time.Millisecond)
+	return d
 }
 
 // expr reads an expression; nil when there is none or it is wrong.

@@ -12,6 +12,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/mcp-litmus/mcp-litmus/fixtures"
+	"github.com/mcp-litmus/mcp-litmus/suite/wire"
 )
 
 // editorSchema compiles one of the schemas that editors use.
@@ -21,7 +22,7 @@ func editorSchema(t *testing.T, name string) *jsonschema.Schema {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := decodeJSON(data)
+	doc, _, err := wire.Decode(data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +133,7 @@ func TestTheEditorsSchemaKnowsTheKeysOfEveryVerb(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := decodeJSON(data)
+	doc, _, err := wire.Decode(data)
 	if err != nil {
 		t.Fatal(err)
 	}

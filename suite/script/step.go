@@ -23,8 +23,8 @@ type stepReader struct {
 var verbs = map[Verb][]string{
 	Request:  {"params", "meta", "id", "headers", "until", "poll", "malformed"},
 	Notify:   {"params", "headers", "malformed"},
-	Raw:      {"ids", "headers", "malformed"},
-	HTTP:     {"headers", "until", "malformed"},
+	Raw:      {"ids", "headers"},
+	HTTP:     {"headers", "until"},
 	Pages:    {"params", "meta"},
 	Listen:   {"headers"},
 	Await:    {},
@@ -183,14 +183,14 @@ func (s *stepReader) step(n *node) *Step {
 	}
 	sc := s.templateScope()
 	st.When = s.condition(n.get("when"), "when", sc)
-	st.TimeoutMS = s.duration(n.get("timeout"))
+	st.Timeout = s.duration(n.get("timeout"))
 	st.Malformed = s.yes(n.get("malformed"), "malformed")
 	st.Bare = s.yes(n.get("bare"), "bare")
-	st.Until = s.choice(n.get("until"), "until", "reply", "reply", "end", "event", "sent")
+	st.Until = Until(s.choice(n.get("until"), "until", string(UntilReply), string(UntilReply), string(UntilEnd), string(UntilEvent), string(UntilSent)))
 	switch until := n.get("until"); {
-	case (st.Until == "event" || st.Until == "sent") && verb != Request:
+	case (st.Until == UntilEvent || st.Until == UntilSent) && verb != Request:
 		s.add(until.pos, "until: %s is for request:; write end or reply", st.Until)
-	case st.Until == "sent" && s.shared: // a reply that nobody waits for may come during another exchange
+	case st.Until == UntilSent && s.shared: // a reply that nobody waits for may come during another exchange
 		s.add(until.pos, "until: sent may leave a request unanswered in a session that others use; add session: own to the exchange")
 	}
 	if p := n.get("poll"); p != nil {
@@ -198,7 +198,7 @@ func (s *stepReader) step(n *node) *Step {
 		switch {
 		case st.Poll != nil && st.Poll.constant():
 			s.add(p.pos, "this is the same for every reply; look at the reply, such as result.status")
-		case st.Until == "sent" || st.Until == "event":
+		case st.Until == UntilSent || st.Until == UntilEvent:
 			s.add(p.pos, "poll: waits for each reply, and does not go with until: %s", st.Until)
 		case n.get("id") != nil:
 			s.add(p.pos, "poll: asks several times, each time with another id; leave out id:")
@@ -221,9 +221,9 @@ func (s *stepReader) step(n *node) *Step {
 		st.ID = template(id, sc, s.mistakes)
 	}
 	if h := n.get("headers"); st.Verb == Request && h != nil && h.kind == scalarNode && !h.isNull() {
-		st.HTTP = &HTTPRequest{HeaderMap: template(h, sc, s.mistakes)}
-	} else if h := s.values(h, "headers", sc); h != nil {
-		st.HTTP = &HTTPRequest{Headers: h}
+		st.Headers.Computed = template(h, sc, s.mistakes)
+	} else {
+		st.Headers.Named = s.values(h, "headers", sc)
 	}
 	if verb != Each {
 		s.as(n, st)
@@ -291,7 +291,7 @@ func (s *stepReader) does(st *Step, v, n *node, sc *scope) {
 			s.add(v.pos, "close: must say what: input or stream")
 			break
 		}
-		st.Target = s.choice(v, "what is closed", "input", append([]string{"input", "stream"}, s.asNames()...)...)
+		st.Target = s.choice(v, "what is closed", Input, append([]string{Input, Stream}, s.asNames()...)...)
 	case Open:
 		st.Target = s.text(v, v.pos, "the name of the session", true)
 		switch {
@@ -374,18 +374,14 @@ func (s *stepReader) http(st *Step, v *node, sc *scope) {
 		return
 	}
 	s.known(v, "http", "method", "path", "headers", "body", "host")
-	outer := st.HTTP
-	st.HTTP = &HTTPRequest{Headers: s.values(v.get("headers"), "headers", sc)}
-	if outer != nil {
-		if st.HTTP.Headers == nil {
-			st.HTTP.Headers = map[string]Value{}
+	for name, value := range s.values(v.get("headers"), "headers", sc) {
+		if _, twice := st.Headers.Named[name]; twice {
+			s.add(v.pos, "the header %s stands both within http: and beside it; keep one", name)
 		}
-		for name, value := range outer.Headers {
-			if _, twice := st.HTTP.Headers[name]; twice {
-				s.add(v.pos, "the header %s stands both within http: and beside it; keep one", name)
-			}
-			st.HTTP.Headers[name] = value
+		if st.Headers.Named == nil {
+			st.Headers.Named = map[string]Value{}
 		}
+		st.Headers.Named[name] = value
 	}
 	read := func(key string) Value {
 		if c := v.get(key); c != nil {
@@ -393,7 +389,7 @@ func (s *stepReader) http(st *Step, v *node, sc *scope) {
 		}
 		return Value{}
 	}
-	st.HTTP.Path, st.HTTP.Body, st.HTTP.Host, st.HTTP.Method = read("path"), read("body"), read("host"), read("method")
+	st.HTTP = &HTTPRequest{Method: read("method"), Path: read("path"), Body: read("body"), Host: read("host")}
 	if st.HTTP.Method.IsZero() {
 		s.add(v.pos, "http: needs a method, such as {method: GET}")
 	}
@@ -408,11 +404,11 @@ func (s *stepReader) listen(st *Step, v *node, sc *scope) {
 		return
 	}
 	s.known(v, "listen", "headers")
-	if st.HTTP != nil && v.get("headers") != nil {
+	if !st.Headers.IsZero() && v.get("headers") != nil {
 		s.add(v.pos, "headers stand both within listen: and beside it; keep one")
 	}
 	if h := s.values(v.get("headers"), "headers", sc); h != nil {
-		st.HTTP = &HTTPRequest{Headers: h}
+		st.Headers.Named = h
 	}
 }
 

@@ -5,6 +5,7 @@ package script
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 )
 
 // Position is a place in a file, for errors and reports. Line and Column count from 1.
@@ -55,6 +56,7 @@ type Exchange struct {
 	Add        []string // for Given: what would exercise it, as Library.Addition takes it
 	Session    SessionKind
 	Client     Client
+	Survey     SurveyKind
 	Watch      bool // no steps: Checks are judged over everything that arrived at this revision and transport
 	Steps      []*Step
 	Checks     []*Check // of a Watch exchange, or of the exchange as a whole, after its last step
@@ -121,33 +123,53 @@ type Step struct {
 	IDs         []Value          // raw: wait for replies with these ids
 	Writes      []Value          // raw: one write each; nothing added. A single text is a line: Line is set
 	Line        bool             // raw: the transport ends the text as it ends every message
-	HTTP        *HTTPRequest     // http; and extra headers for request, notify, raw, listen
+	Headers     Headers          // request, notify, raw, listen, http: in place of the transport's own of the same names
+	HTTP        *HTTPRequest     // http; nil for all others
 	Requests    Value            // parallel: a list of {request, params, id}
 	Where       *Expr            // await: over `it`, one message
 	List        *Expr            // each: the items
 	Steps       []*Step          // each: the nested steps
-	Target      string           // close: input | stream | the name (as:) of the step that opened it; open: the name
+	Target      string           // close: Input, Stream or the name (as:) of the step that opened it; open: the name
 	Bare        bool             // open: without the handshake
 	In          string           // the session's name; empty: the exchange's own
 	As          string           // the name under which later steps and checks see this step's observation
 	When        *Expr            // false: the step is left out
-	Until       string           // "reply" (default), "end": wait until the HTTP answer is over, "event": drop the connection after its first event, or "sent": do not wait
+	Until       Until            // request, http: what is waited for
 	Poll        *Expr            // request: asked again, each time under another id, until this holds of what the step observed by then
-	TimeoutMS   int              // 0: the run's
+	Timeout     time.Duration    // 0: the run's
 	Malformed   bool             // this step breaks the protocol on purpose: our own messages are not checked
 	Checks      []*Check
 	Pos         Position
 }
 
-// HTTPRequest is what an http step sends. A header whose value is null is left out.
-type HTTPRequest struct {
-	Method    Value
-	Path      Value
-	Headers   map[string]Value
-	HeaderMap Value // instead of Headers, where the names are computed, too: comes out as a map
-	Body      Value
-	Host      Value
+// Until says how long a step waits for the answer to its message.
+type Until string
+
+// What a step may wait for. Event and Sent are for requests.
+const (
+	UntilReply Until = "reply" // the default
+	UntilEnd   Until = "end"   // until the HTTP answer is over
+	UntilEvent Until = "event" // for its first event; then the connection is dropped
+	UntilSent  Until = "sent"  // for nothing
+)
+
+// What close: closes, beside what a step with a name opened.
+const (
+	Input  = "input"  // the standard input of the server
+	Stream = "stream" // the newest stream of a listen:
+)
+
+// HTTPRequest is what an http step sends, beside its headers.
+type HTTPRequest struct{ Method, Path, Body, Host Value }
+
+// Headers are what a step says of HTTP headers. One whose value is null is left out.
+type Headers struct {
+	Named    map[string]Value
+	Computed Value // in place of Named, where the names are computed, too: comes out as a map
 }
+
+// IsZero says whether nothing is said of headers.
+func (h Headers) IsZero() bool { return len(h.Named) == 0 && h.Computed.IsZero() }
 
 // Check ties a requirement to what must hold.
 type Check struct {

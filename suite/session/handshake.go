@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
 	"github.com/mcp-litmus/mcp-litmus/suite/transport"
@@ -37,18 +38,18 @@ func (s *Session) Greet(ctx context.Context) error {
 // Begin does what begins a session of its era: Initialize, or from 2026-07-28 Discover.
 func (s *Session) Begin(ctx context.Context) error {
 	if s.opts.Revision >= wire.Modern {
-		return s.Discover(ctx)
+		return s.discover(ctx)
 	}
-	return s.Initialize(ctx)
+	return s.initialize(ctx)
 }
 
-// Initialize does the handshake of the legacy era: initialize, then notifications/initialized, and over HTTP
+// initialize does the handshake of the legacy era: initialize, then notifications/initialized, and over HTTP
 // sets the headers that later requests carry. It returns an error when the server did not answer with a
 // result; that the server chose another revision is no error (see Negotiated).
-func (s *Session) Initialize(ctx context.Context) error {
+func (s *Session) initialize(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()
-	stream, err := s.first(ctx, "initialize", InitializeParams(s.opts.Revision, s.opts.Capabilities))
+	stream, err := s.first(ctx, "initialize", initializeParams(s.opts.Revision, s.opts.Capabilities))
 	if err != nil {
 		return s.explain(err)
 	}
@@ -80,8 +81,8 @@ func (s *Session) first(ctx context.Context, method string, params any) (stream 
 	return stream, err
 }
 
-// InitializeParams are the params of an initialize request, as JSON values.
-func InitializeParams(revision string, capabilities map[string]any) map[string]any {
+// initializeParams are the params of an initialize request, as JSON values.
+func initializeParams(revision string, capabilities map[string]any) map[string]any {
 	if capabilities == nil {
 		capabilities = map[string]any{}
 	}
@@ -123,6 +124,7 @@ func (s *Session) explain(err error) error {
 	}
 	var more []string
 	var stderr []byte
+	refused := false // by the HTTP status of the newest answer
 	for _, e := range s.Events() {
 		switch e.Kind {
 		case transcript.Exit:
@@ -132,12 +134,12 @@ func (s *Session) explain(err error) error {
 				more = append(more, fmt.Sprintf("it exited with code %d", e.Exit.Code))
 			}
 		case transcript.Answer:
-			if e.HTTP.Status > 299 {
+			if refused = e.HTTP.Status > 299; refused {
 				more = append(more, fmt.Sprintf("HTTP status %d", e.HTTP.Status))
 			}
 		case transcript.Receive:
-			if m := wire.Read(e.Data); m.Kind == wire.KindError {
-				more = append(more, "it answered "+clip(string(e.Data), 200))
+			if m := wire.Read(e.Data); m.Kind == wire.KindError || refused && e.SSE == nil && isPlain(e.Data) {
+				more = append(more, "it answered "+clip(strings.TrimSpace(string(e.Data)), 200))
 			}
 		case transcript.Failure:
 			return errors.New(e.Note) // it says more than what followed from it
@@ -146,12 +148,18 @@ func (s *Session) explain(err error) error {
 		}
 	}
 	if tail := strings.TrimSpace(string(stderr)); tail != "" {
-		more = append(more, "it wrote to stderr: "+clipTail(tail, 400))
+		more = append(more, "it wrote to stderr: "+Tail(tail))
 	}
 	if len(more) == 0 {
 		return err
 	}
 	return fmt.Errorf("%w; %s", err, strings.Join(more, "; "))
+}
+
+// isPlain says whether the body of a refusal is a line for people, not a page.
+func isPlain(body []byte) bool {
+	text := strings.TrimSpace(string(body))
+	return text != "" && utf8.ValidString(text) && !strings.ContainsAny(text, "<\n")
 }
 
 func clip(s string, n int) string {
@@ -161,7 +169,9 @@ func clip(s string, n int) string {
 	return s
 }
 
-func clipTail(s string, n int) string {
+// Tail is the end of what a server wrote, as much as fits into a message for people.
+func Tail(s string) string {
+	const n = 400
 	if len(s) > n {
 		return "…" + strings.ToValidUTF8(s[len(s)-n:], "")
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
 	"github.com/mcp-litmus/mcp-litmus/suite/transport"
 	"github.com/mcp-litmus/mcp-litmus/suite/wire"
 )
@@ -47,10 +48,10 @@ func (s *Session) withMeta(params any, meta map[string]any) any {
 	return out
 }
 
-// Discover opens a modern session: it asks what the server is. It returns an error when the answer tells no modern
+// discover opens a modern session: it asks what the server is. It returns an error when the answer tells no modern
 // server; one that does not speak the session's revision is no error (see Negotiated).
 // Source: 2026-07-28, Discovery; stdio and Streamable HTTP, "Backward Compatibility".
-func (s *Session) Discover(ctx context.Context) error {
+func (s *Session) discover(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()
 	if _, err := s.first(ctx, "server/discover", nil); err != nil {
@@ -87,7 +88,23 @@ func discovered(asked string, reply any) string {
 	return ""
 }
 
-const unsupportedVersion = -32022
+// The codes of errors that only a server of the modern era gives.
+// Source: 2026-07-28, Overview, "Error Codes".
+const (
+	headerMismatch     = -32020
+	missingCapability  = -32021
+	unsupportedVersion = -32022
+)
+
+// IsModern says whether the event brings an error that only a server of the modern era gives.
+// Source: 2026-07-28, Streamable HTTP, "Backward Compatibility".
+func IsModern(e transcript.Event) bool {
+	if e.Kind != transcript.Receive {
+		return false
+	}
+	code, ok := member(member(wire.Read(e.Data).Value, "error"), "code").(int64)
+	return ok && slices.Contains([]int64{headerMismatch, missingCapability, unsupportedVersion}, code)
+}
 
 // Mirror tells the session of the tools that the server offers, whose annotated arguments it puts into headers.
 func (s *Session) Mirror(tools []any) {
@@ -100,7 +117,7 @@ func (s *Session) Mirror(tools []any) {
 // comes with. Only HTTP sends them.
 // Source: 2026-07-28, Streamable HTTP, "Request Metadata".
 func (s *Session) mirrored(out transport.Outgoing) transport.Outgoing {
-	if s.opts.Revision < wire.Modern || out.NoDefaults || out.Method != "" && out.Method != http.MethodPost || out.Data == nil {
+	if s.opts.Revision < wire.Modern || out.Method != "" && out.Method != http.MethodPost || out.Data == nil {
 		return out
 	}
 	m := wire.Read(out.Data)

@@ -60,6 +60,8 @@ type Session struct {
 	refused    map[int]bool       // those that were answered with an error status, or could not be made
 	carried    bool               // over HTTP+SSE: replies come on the stream transcript.Carrier
 	step, item int
+	from       int  // the index of the first event of the step that runs, or is to come
+	between    bool // a step (or all that was before) is over, and none has begun: what comes is the next one's
 	gone       bool // the server closed its output or ended
 	received   int
 	overflow   error // why the suite does not listen any more
@@ -217,23 +219,37 @@ func (s *Session) AnswerWith(a Answerer) {
 	s.opts.Answer = a
 }
 
-// At says which step (and repetition) the events that follow belong to, and records that the step began.
+// At begins a step (or a repetition of it), and records that. What came since the one before was over belongs to it, too.
 func (s *Session) At(step, item int) {
 	s.mu.Lock()
 	s.step, s.item = step, item
-	s.mu.Unlock()
-	if step > 0 {
-		s.Record(transcript.Event{Kind: transcript.Step})
+	if !s.between {
+		s.from = len(s.events)
 	}
+	for i := s.from; i < len(s.events); i++ {
+		s.events[i].Step, s.events[i].Item = step, item
+	}
+	s.between = false
+	s.mu.Unlock()
+	s.Record(transcript.Event{Kind: transcript.Step})
 }
 
-// Take gives the events recorded since the last Take.
+// Over ends the step and gives its events: they are all that its observation is made of, whatever comes a moment later.
+func (s *Session) Over() []transcript.Event {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	events := s.events[s.from:len(s.events):len(s.events)]
+	s.from, s.between, s.step, s.item = len(s.events), true, 0, 0
+	return events
+}
+
+// Take gives the events recorded since the last Take. What comes from now on belongs to the next step, or to the next Take.
 func (s *Session) Take() []transcript.Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	events := s.events
 	s.events, s.replies = nil, map[string]int{}
-	s.step, s.item = 0, 0
+	s.from, s.between, s.step, s.item = 0, true, 0, 0
 	return events
 }
 

@@ -54,7 +54,7 @@ func (w *walk) explain(e transcript.Event) (says string, shown bool) {
 			return "The server asks for authorization: give a token, as in --header 'Authorization: Bearer …'.", true
 		case e.HTTP.Status >= 400:
 			return "The server refuses the HTTP request.", true
-		case strings.HasPrefix(strings.Join(e.HTTP.Headers["Content-Type"], ""), "text/event-stream"):
+		case wire.MediaType(strings.Join(e.HTTP.Headers["Content-Type"], "")) == wire.EventStream:
 			return "The answer is a stream of events, each of which carries one message.", true
 		}
 		return "The answer begins.", true

@@ -124,9 +124,9 @@ type Options struct {
 
 // Role says which tool, prompt or resource plays a part, and with which arguments.
 type Role struct {
-	Name      string         `json:"name,omitempty" yaml:"name"` // of a tool or prompt
-	Arguments map[string]any `json:"arguments,omitempty" yaml:"arguments"`
-	URI       string         `json:"uri,omitempty" yaml:"uri"` // of a resource
+	Name      string         `json:"name,omitempty"` // of a tool or prompt
+	Arguments map[string]any `json:"arguments,omitempty"`
+	URI       string         `json:"uri,omitempty"` // of a resource
 }
 
 // Run is a whole transcript.
@@ -140,6 +140,9 @@ type Run struct {
 // BarrierPrefix begins the ids of the pings that the suite sends only to know that the server has read
 // everything before them. No exchange uses such an id.
 const BarrierPrefix = "litmus-barrier-"
+
+// NeverReached is the Note of an End event of a request over HTTP that reached nobody, because the server's process had ended.
+const NeverReached = "the server had ended before this could be sent"
 
 // Automatic is the Note of a Send event with which the session answered a request of the server by itself.
 const Automatic = "automatic answer"

@@ -8,16 +8,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net"
 	"net/http"
 	"net/url"
-	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
+	"github.com/mcp-litmus/mcp-litmus/suite/wire"
 )
 
 const sessionHeader = "Mcp-Session-Id"
@@ -56,10 +56,17 @@ func newHTTPConn(t *urlTarget, sink Sink) *httpConn {
 		headers: map[string]string{}, streams: map[int]context.CancelCauseFunc{},
 	}
 	if t.process != nil {
+		exited := func() {
+			c.rec.record(transcript.Event{Kind: transcript.Exit, Exit: t.process.status, Note: t.process.why()})
+		}
+		if t.process.hasEnded() { // told before anything is sent, so that nothing is asked of a server that is not there
+			exited()
+			return c
+		}
 		c.all.Go(func() {
 			select {
 			case <-t.process.gone:
-				c.rec.record(transcript.Event{Kind: transcript.Exit, Exit: t.process.status, Note: t.process.why()})
+				exited()
 			case <-ctx.Done():
 			}
 		})
@@ -131,6 +138,8 @@ func (c *httpConn) send(ctx context.Context, out Outgoing) (int, <-chan struct{}
 		if err != nil {
 			if cause := context.Cause(reqCtx); cause != nil {
 				err = cause
+			} else if c.outlived(err) {
+				err = errors.New(transcript.NeverReached)
 			} else if c.unreachable(err) {
 				err = fmt.Errorf("the server cannot be reached: %w", err)
 				failure = err.Error()
@@ -197,22 +206,20 @@ func (c *httpConn) request(out Outgoing) (*http.Request, []byte, error) {
 		}
 		req.Host = out.Host
 	}
-	if !out.NoDefaults {
-		switch {
-		case method == http.MethodGet:
-			req.Header.Set("Accept", "text/event-stream")
-		case c.sse != nil:
-			req.Header.Set("Accept", "*/*")
-		default:
-			req.Header.Set("Accept", "application/json, text/event-stream")
-		}
-		if len(body) > 0 {
-			req.Header.Set("Content-Type", "application/json")
-		}
-		req.Header.Set("User-Agent", "mcp-litmus")
-		for name, value := range c.headers {
-			req.Header.Set(name, value)
-		}
+	switch {
+	case method == http.MethodGet:
+		req.Header.Set("Accept", "text/event-stream")
+	case c.sse != nil:
+		req.Header.Set("Accept", "*/*")
+	default:
+		req.Header.Set("Accept", "application/json, text/event-stream")
+	}
+	if len(body) > 0 {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	req.Header.Set("User-Agent", "mcp-litmus")
+	for name, value := range c.headers {
+		req.Header.Set(name, value)
 	}
 	for name, value := range c.target.opts.Header {
 		if http.CanonicalHeaderKey(name) == "Host" {
@@ -270,7 +277,7 @@ func (c *httpConn) exchange(stream int, req *http.Request) (note string, err err
 	defer resp.Body.Close()
 	c.rec.record(transcript.Event{Kind: transcript.Answer, Stream: stream,
 		HTTP: &transcript.HTTP{Status: resp.StatusCode, Headers: resp.Header}})
-	if isEventStream(resp.Header.Get("Content-Type")) {
+	if wire.MediaType(resp.Header.Get("Content-Type")) == wire.EventStream {
 		events := eventReader{max: c.rec.limits.MaxMessage, emit: func(data []byte, size int64, meta transcript.SSE) {
 			if c.sse != nil && stream == transcript.Carrier && meta.Event == "endpoint" {
 				c.sse.greet(data)
@@ -312,16 +319,8 @@ func (c *httpConn) readBody(stream int, body io.Reader) error {
 	return err
 }
 
-// unreachable tells whether an error came before the server itself had a say. When the suite has started the server and the
-// server has ended, that is no failure of the suite: the Exit event tells it.
+// unreachable tells whether an error came before the server itself had a say.
 func (c *httpConn) unreachable(err error) bool {
-	if p := c.target.process; p != nil {
-		select {
-		case <-p.gone:
-			return false
-		default:
-		}
-	}
 	var dial *net.OpError
 	var certificate *tls.CertificateVerificationError
 	var unknown x509.UnknownAuthorityError
@@ -330,13 +329,14 @@ func (c *httpConn) unreachable(err error) bool {
 		errors.As(err, &record)
 }
 
-func isEventStream(contentType string) bool {
-	kind, _, err := mime.ParseMediaType(contentType)
-	if err != nil {
-		kind, _, _ = strings.Cut(contentType, ";")
-		kind = strings.ToLower(strings.TrimSpace(kind))
-	}
-	return kind == "text/event-stream"
+// exitGrace is how long a process whose port is closed may take until it has ended.
+const exitGrace = time.Second
+
+// outlived tells whether the server that the suite has started has ended: then that it cannot be reached is no failure of the
+// suite, and the Exit event tells it.
+func (c *httpConn) outlived(err error) bool {
+	var dial *net.OpError
+	return c.target.process != nil && errors.As(err, &dial) && dial.Op == "dial" && within(exitGrace, c.target.process.gone)
 }
 
 func (c *httpConn) Close() {

@@ -101,7 +101,7 @@ func TestHeadersAndPaths(t *testing.T) {
 	g.Expect(r.Header).To(gomega.Equal(http.Header{"Accept": {"application/json, text/event-stream"}, "Authorization": {"Bearer x"},
 		"Content-Type": {"application/json"}, "Content-Length": {"2"}, "Mcp-Protocol-Version": {"2025-11-25"}, "User-Agent": {"mcp-litmus"}}))
 
-	r = do(Outgoing{Data: []byte("{}"), NoDefaults: true, Header: map[string][]string{"x-two": {"1", "2"}}})
+	r = do(Outgoing{Data: []byte("{}"), Header: map[string][]string{"x-two": {"1", "2"}, "accept": nil, "content-type": nil, "user-agent": nil, "mcp-protocol-version": nil}})
 	g.Expect(r.Header).To(gomega.Equal(http.Header{"Authorization": {"Bearer x"}, "Content-Length": {"2"}, "X-Two": {"1", "2"}}))
 
 	r = do(Outgoing{Data: []byte("{}"), Header: map[string][]string{"accept": {}, "authorization": nil, "user-agent": {},

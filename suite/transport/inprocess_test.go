@@ -165,6 +165,11 @@ func TestServed(t *testing.T) {
 	send(t, conn, Outgoing{}) // nobody is there any more, by the server's own doing
 	l.await(t, 3, transcript.End)
 	conn.Close()
+	g.Expect(only(l.all(), transcript.End)).To(gomega.ContainElement(gomega.HaveField("Note", transcript.NeverReached)))
+
+	late, after := open(t, target)
+	expect(t, only(after.all(), transcript.Exit), `exit 5`) // told at once, before anything is sent
+	late.Close()
 	expect(t, only(l.all(), transcript.Exit), `exit 5`)
 	expect(t, only(l.all(), transcript.Receive), `receive #1 "{\"ok\":true}"`)
 	g.Expect(only(l.all(), transcript.Failure)).To(gomega.BeEmpty())

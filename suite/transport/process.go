@@ -36,6 +36,15 @@ func startProcess(cmd *exec.Cmd) (*process, error) {
 	return p, nil
 }
 
+func (p *process) hasEnded() bool {
+	select {
+	case <-p.gone:
+		return true
+	default:
+		return false
+	}
+}
+
 // end asks the group to end and, when grace has passed, kills it. It returns when the leader has ended, or when even the
 // kill did nothing within grace.
 func (p *process) end(grace time.Duration) {

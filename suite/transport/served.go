@@ -130,15 +130,10 @@ func (t *served) Stop() {
 func (t *served) Stderr() []byte { return t.out.bytes() }
 
 func (t *served) Exit() *transcript.ExitStatus {
-	if t.process == nil {
+	if t.process == nil || !t.process.hasEnded() {
 		return nil
 	}
-	select {
-	case <-t.process.gone:
-		return t.process.status
-	default:
-		return nil
-	}
+	return t.process.status
 }
 
 func accepts(ctx context.Context, address string) bool {

@@ -67,9 +67,6 @@ type Outgoing struct {
 	// that is the stream's address for GET, and for all else the one that the server gave. It must stay
 	// on the endpoint's scheme, host and port.
 	Path string
-	// NoDefaults leaves out Content-Type, Accept, User-Agent and what SetHeader set. Those of URLOptions.Header stay: they
-	// belong to the way to the server, as Authorization does. Header can remove them.
-	NoDefaults bool
 	// Hold says that the answer is a stream to keep open: it outlives the context of Send.
 	Hold bool
 	// Host replaces the Host header.

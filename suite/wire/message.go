@@ -42,12 +42,12 @@ func Read(raw []byte) Message {
 		m.Oddities = append(m.Oddities, err.Error())
 		return m
 	}
-	m.Kind = KindOf(value)
+	m.Kind = kindOf(value)
 	return m
 }
 
-// KindOf judges a decoded value, such as one message of a batch. It never answers KindNotJSON.
-func KindOf(value any) Kind {
+// kindOf judges a decoded value, such as one message of a batch. It never answers KindNotJSON.
+func kindOf(value any) Kind {
 	object, ok := value.(map[string]any)
 	if !ok {
 		if _, ok := value.([]any); ok {

@@ -274,8 +274,8 @@ func FuzzRead(f *testing.F) {
 		if !reflect.DeepEqual(m.Value, again) {
 			t.Fatalf("%#v came back as %#v", m.Value, again)
 		}
-		if KindOf(again) != m.Kind {
-			t.Fatalf("the kind changed from %s to %s", m.Kind, KindOf(again))
+		if kindOf(again) != m.Kind {
+			t.Fatalf("the kind changed from %s to %s", m.Kind, kindOf(again))
 		}
 		if id, ok := m.ID(); ok {
 			other, _ := Read(Result(id, nil)).ID()
