@@ -7,9 +7,11 @@ WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o /mcp-litmus ./cmd/mcp-litmus
+ARG VERSION=0.1.0-dev
+RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X github.com/mcp-litmus/mcp-litmus/suite.Version=$VERSION" -o /mcp-litmus ./cmd/mcp-litmus
 
 FROM gcr.io/distroless/static:nonroot
 COPY --from=build /mcp-litmus /mcp-litmus
-WORKDIR /work
+# The home of the user that the image runs as, who may write reports there; of a folder mounted elsewhere: --user "$(id -u)" -w /that/folder.
+WORKDIR /home/nonroot
 ENTRYPOINT ["/mcp-litmus"]

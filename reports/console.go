@@ -341,11 +341,8 @@ func (c *console) counts() {
 	if len(core) > 0 || len(beside) == 0 {
 		line("", core)
 	}
-	for status := range beside {
-		if status != verdict.Skip { // the server has the extension
-			line("extensions: ", beside)
-			break
-		}
+	if beside[verdict.Pass]+beside[verdict.Untested] > 0 { // the server has an extension, and what is broken of it was told
+		line("extensions: ", beside)
 	}
 }
 

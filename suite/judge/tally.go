@@ -153,7 +153,7 @@ func (t *tally) step(c *script.Check, q *script.Requirement, seen observe.Seen, 
 	case seen.Empty:
 		return t.unseen(c, "there was nothing to repeat the step for")
 	case seen.Err != nil:
-		return outcome{status: verdict.Untested, reason: "what the step needs could not be had: " + seen.Err.Error()}
+		return outcome{status: verdict.Untested, reason: "an earlier step did not bring what this one needs: " + seen.Err.Error()}
 	case seen.Left:
 		return outcome{status: verdict.Skip, reason: cmp.Or(c.Reason, fmt.Sprintf("the step does not apply: not %s", seen.Step.When.Source))}
 	case seen.Doc == nil:
