@@ -35,12 +35,12 @@ func TestConsoleTellsExtensionsApart(t *testing.T) {
 	var out bytes.Buffer
 	Console(&out, extended(), ConsoleOptions{Width: 80})
 	g.Expect(out.String()).To(gomega.ContainSubstring(`
-  area              pass  fail  warn  note untested  skip error
-  server/tools         1     ·     1     ·        ·     ·     ·
-  server/prompts       1     ·     ·     ·        ·     ·     ·
-  total                2     ·     1     ·        ·     ·     ·
+  area              pass  fail  warn error  note untested  skip
+  server/tools         1     ·     1     ·     ·        ·     ·
+  server/prompts       1     ·     ·     ·     ·        ·     ·
+  total                2     ·     1     ·     ·        ·     ·
   extensions, not counted
-  extensions/tasks     1     1     1     ·        ·     ·     ·
+  extensions/tasks     1     1     1     ·     ·        ·     ·
 `))
 	g.Expect(out.String()).NotTo(gomega.ContainSubstring("Failures"))
 	g.Expect(out.String()).To(gomega.ContainSubstring("\nWarnings (1 requirement)\n"))

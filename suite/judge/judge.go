@@ -136,24 +136,25 @@ type judge struct {
 	unwanted map[*script.Requirement]bool // what the run does not select
 	watched  map[string]any               // what watch exchanges see; made once
 	reader   observe.Reader
-	exits    int // plays in which the one process of a server over HTTP ended, and one more; 0: not counted yet
+	ended    *bool // endedForSeveral, once it is known
 }
 
 // endedForSeveral says whether the server is one process for all sessions, and ended while several exchanges were played: any of them
 // may have ended it.
 func (j *judge) endedForSeveral() bool {
-	if j.run == nil || !strings.Contains(j.pair.Transport, "http") {
-		return false
-	}
-	if j.exits == 0 {
-		j.exits = 1
-		for _, p := range j.run.Plays {
-			if slices.ContainsFunc(p.Events, exited) {
-				j.exits++
+	if j.ended == nil {
+		plays := 0
+		if j.run != nil && j.pair.Transport != wire.Stdio && j.pair.Transport != wire.InMemory {
+			for _, p := range j.run.Plays {
+				if slices.ContainsFunc(p.Events, exited) {
+					plays++
+				}
 			}
 		}
+		several := plays > 1
+		j.ended = &several
 	}
-	return j.exits > 2
+	return *j.ended
 }
 
 // play finds the exchange's play at the pair, or nil. Of the survey, which is played for clients with other capabilities
