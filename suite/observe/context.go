@@ -36,10 +36,12 @@ func (c *Context) Vars(client map[string]any, opening []transcript.Event) map[st
 	if client == nil {
 		client = map[string]any{}
 	}
+	method, params := wire.Opening(string(c.Revision), client)
 	vars := map[string]any{
 		"revision": string(c.Revision), "transport": c.Transport, "server": c.Server, "roles": c.Roles,
 		"callable": c.Callable, "absent": c.Absent, "client": client, "loopback": c.Loopback, "auth": c.Auth,
 		"meta": wire.Meta(string(c.Revision), client), "pingMethod": wire.Ping(string(c.Revision)),
+		"opening": map[string]any{"method": method, "params": params},
 	}
 	if len(opening) > 0 {
 		vars["handshake"] = c.Reader.handshake(opening)

@@ -38,7 +38,7 @@ func Plan(lib *script.Library, c *observe.Context) []Item {
 
 // Concerns says whether the exchange has something to say at the revision and over the transport.
 func Concerns(lib *script.Library, ex *script.Exchange, r script.Revision, transport string) bool {
-	if !over(ex.Transports, transport) || !r.Over(transport) || ex.Era != "" && ex.Era != r.Era() {
+	if !over(ex.Transports, transport) || !r.Over(transport) || ex.Era != "" && ex.Era != r.Era() || r < ex.Since {
 		return false
 	}
 	return len(InForce(lib, ex, r, transport)) > 0 || ex.Survey != ""

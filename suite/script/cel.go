@@ -19,7 +19,7 @@ import (
 
 // The variables of an expression, by where they come from. docs/expressions.md says what each holds.
 var (
-	contextVariables     = []string{"server", "handshake", "client", "revision", "transport", "roles", "callable", "absent", "loopback", "auth", "meta", "pingMethod"}
+	contextVariables     = []string{"server", "handshake", "client", "revision", "transport", "roles", "callable", "absent", "loopback", "auth", "meta", "pingMethod", "opening"}
 	observationVariables = []string{"id", "result", "error", "reply", "http", "during", "arrived", "lines", "elapsed",
 		"exit", "timeout", "stderr", "sent", "replies", "stream", "replyStream"}
 	pagesVariables = []string{"items", "pages", "cursors", "repeats", "complete"}

@@ -72,12 +72,15 @@ func context(extra []string, what string) *scope {
 }
 
 func (r *reader) exchange(n *node, area string) *Exchange {
-	r.known(n, "an exchange", "exchange", "needs", "transports", "era", "when", "given", "reason", "add", "session", "client", "survey", "watch", "steps", "checks")
+	r.known(n, "an exchange", "exchange", "needs", "transports", "era", "since", "when", "given", "reason", "add", "session", "client", "survey", "watch", "steps", "checks")
 	x := &Exchange{Area: area, Pos: n.pos}
 	x.Name = r.text(n.get("exchange"), n.pos, "the name of the exchange", true)
 	x.Needs = r.texts(n.get("needs"), "needs", r.need)
 	x.Transports = r.transports(n.get("transports"))
 	x.Era = r.choice(n.get("era"), "era", "", R20241105.Era(), R20260728.Era())
+	if since := n.get("since"); since != nil {
+		x.Since = r.revision(since, n.pos, r.text(since, n.pos, "since", true), "since")
+	}
 	before := context(nil, "this is evaluated before the first step; say it in the checks instead")
 	known := before.refuse
 	before.refuse = func(name string) string {

@@ -50,6 +50,7 @@ type Exchange struct {
 	Needs      []string // capabilities ("tools", "resources.subscribe", "!prompts": not declared) and roles ("failing-tool")
 	Transports []string // empty: all
 	Era        string   // legacy or modern: said at the revisions of that era only; empty: at all
+	Since      Revision // the first revision at which it is said; empty: at all
 	When       *Expr    // false: the exchange does not apply (skip)
 	Given      *Expr    // false: this server gives no way to exercise it (untested)
 	Reason     string   // why, for When and Given

@@ -49,7 +49,8 @@ func (s *Session) Begin(ctx context.Context) error {
 func (s *Session) initialize(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()
-	stream, err := s.first(ctx, "initialize", initializeParams(s.opts.Revision, s.opts.Capabilities))
+	method, params := wire.Opening(s.opts.Revision, s.opts.Capabilities)
+	stream, err := s.first(ctx, method, params)
 	if err != nil {
 		return s.explain(err)
 	}
@@ -79,18 +80,6 @@ func (s *Session) first(ctx context.Context, method string, params any) (stream 
 		err = fmt.Errorf("no answer to %s within %s (--start-timeout): %w", method, s.opts.Timeout, err)
 	}
 	return stream, err
-}
-
-// initializeParams are the params of an initialize request, as JSON values.
-func initializeParams(revision string, capabilities map[string]any) map[string]any {
-	if capabilities == nil {
-		capabilities = map[string]any{}
-	}
-	return map[string]any{
-		"protocolVersion": revision,
-		"capabilities":    capabilities,
-		"clientInfo":      wire.ClientInfo(),
-	}
 }
 
 // AdoptHeaders takes the session id that the HTTP answer on stream assigned, and the negotiated revision, into

@@ -33,5 +33,18 @@ func Ping(revision string) string {
 	return "server/discover"
 }
 
+// Opening is what a conversation begins with at a revision, as a client with the capabilities (nil: none): the method and its params, as
+// JSON values. A modern server/discover has no params but the `_meta` of every request, which is not among them.
+// Source: up to 2025-11-25, Lifecycle, "Initialization"; 2026-07-28, Discovery.
+func Opening(revision string, capabilities map[string]any) (method string, params map[string]any) {
+	if revision >= Modern {
+		return "server/discover", map[string]any{}
+	}
+	if capabilities == nil {
+		capabilities = map[string]any{}
+	}
+	return "initialize", map[string]any{"protocolVersion": revision, "capabilities": capabilities, "clientInfo": ClientInfo()}
+}
+
 // ClientInfo is what the suite says it is, as a JSON value.
 func ClientInfo() map[string]any { return map[string]any{"name": "mcp-litmus", "version": "1"} }
