@@ -158,6 +158,7 @@ func facts(e *verdict.Evidence, l limits) []fact {
 
 func wireFacts(lines []verdict.Line, l limits) []fact {
 	var out []fact
+	timed := slices.ContainsFunc(lines, func(l verdict.Line) bool { return l.At > 0 }) // of what was watched no times are known
 	for i, line := range lines {
 		// The beginning shows what was asked, the end what went wrong.
 		if len(lines) > l.wire && i >= l.wire/2 && i < len(lines)-l.wire/2 {
@@ -173,7 +174,11 @@ func wireFacts(lines []verdict.Line, l limits) []fact {
 		case "received":
 			label = receivedMark
 		}
-		out = append(out, fact{label, fmt.Sprintf("%.3fs %s", line.At.Seconds(), excerpt(lineText(line), l.text))})
+		text := excerpt(lineText(line), l.text)
+		if timed {
+			text = fmt.Sprintf("%.3fs %s", line.At.Seconds(), text)
+		}
+		out = append(out, fact{label, text})
 	}
 	return out
 }

@@ -135,7 +135,7 @@ func compareRevisions(cmd *cobra.Command, g config.Given, revisions, args []stri
 		return nil, err
 	}
 	g.Revisions = revisions
-	c, err := resolve(g, args)
+	c, err := resolve(cmd, g, args)
 	if err != nil {
 		return nil, err
 	}

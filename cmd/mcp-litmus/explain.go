@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcp-litmus/mcp-litmus/reference/sabotage"
 	"github.com/mcp-litmus/mcp-litmus/suite/judge"
+	"github.com/mcp-litmus/mcp-litmus/suite/plan"
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
 )
 
@@ -59,6 +60,9 @@ func explainCommand() *cobra.Command {
 				known = append(known, f.Name)
 			}
 			hint := didYouMean(args[0], known)
+			if slices.Contains(plan.AllLabels(lib), args[0]) {
+				hint = fmt.Sprintf("; mcp-litmus list --select %s lists its requirements", args[0])
+			}
 			if hint == "" {
 				hint = "; mcp-litmus list lists the requirements"
 			}

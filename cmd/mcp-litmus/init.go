@@ -37,7 +37,7 @@ left alone stands there behind a #, ready to be taken over.`,
 					return fmt.Errorf("%s is there already; write elsewhere with --output FILE, or over it with --force", output)
 				}
 			}
-			c, err := resolve(g, args)
+			c, err := resolve(cmd, g, args)
 			if err != nil {
 				return err
 			}

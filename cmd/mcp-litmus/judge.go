@@ -45,6 +45,9 @@ names one), --strict and --exchanges.`,
 			}
 			out, err := suite.Judge(f, opts...)
 			if err != nil {
+				if _, no := readReport(args[0]); no == nil {
+					return fmt.Errorf("%s is a JSON report, from which nothing can be judged again; name the transcript of the run (mcp-litmus run --transcript FILE)", args[0])
+				}
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			if out.Stale != "" {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -72,8 +73,26 @@ func execute(args []string) int {
 		}
 		return e.code
 	}
+	if quoted, unknown := strings.CutPrefix(err.Error(), "unknown command "); unknown { // cobra's own words take five lines
+		err = noCommand(cmd, quoted)
+	}
 	fmt.Fprintln(os.Stderr, "mcp-litmus:", err)
 	return exitUsage
+}
+
+// noCommand is the error for a command that there is not; quoted begins with its name in quotes.
+func noCommand(cmd *cobra.Command, quoted string) error {
+	quoted, _ = strconv.QuotedPrefix(quoted)
+	name, _ := strconv.Unquote(quoted)
+	var known []string
+	for _, c := range cmd.Commands() {
+		known = append(known, c.Name())
+	}
+	hint := script.DidYouMean(name, known)
+	if hint == "" {
+		hint = "; mcp-litmus --help lists them"
+	}
+	return fmt.Errorf("there is no command %s%s", quoted, hint)
 }
 
 func root() *cobra.Command {

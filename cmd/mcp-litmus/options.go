@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -61,8 +62,23 @@ func (o optional) String() string {
 	return **o.value
 }
 
-// resolve joins litmus.yaml and what was given; args is the server's command.
-func resolve(g config.Given, args []string) (*config.Config, error) {
+// resolve joins litmus.yaml and what was given; args is the server's command. What was given with nothing in it is refused: a variable
+// of a script that was not set must not lead to another server.
+func resolve(cmd *cobra.Command, g config.Given, args []string) (*config.Config, error) {
+	switch {
+	case cmd.Flags().Changed("url") && g.URL == "":
+		return nil, errors.New("--url is empty; write the server's URL, or leave the flag out")
+	case cmd.ArgsLenAtDash() == 0 && (len(args) == 0 || args[0] == ""):
+		return nil, fmt.Errorf("there is no command after --; write the server's command there, as in %s -- node server.js, or leave -- out", cmd.CommandPath())
+	}
+	for _, name := range []string{"timeout", "start-timeout"} {
+		if f := cmd.Flags().Lookup(name); f != nil && f.Changed && f.Value.String() == "0s" {
+			return nil, fmt.Errorf("--%s is zero; give a positive value", name)
+		}
+	}
+	if f := cmd.Flags().Lookup("jobs"); f != nil && f.Changed && g.Jobs == 0 {
+		return nil, errors.New("--jobs is zero; give a positive value")
+	}
 	g.Command = args
 	return config.Resolve(g)
 }

@@ -43,7 +43,7 @@ Exit codes: 0 the server conforms, 1 it does not, 2 wrong usage or files, 3 the 
   mcp-litmus run --watch src -- node server.js`,
 		Args: commandAfterDash,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := o.settings(args)
+			c, err := o.settings(cmd, args)
 			if err != nil {
 				return err
 			}
@@ -105,8 +105,8 @@ func (o *runOptions) register(cmd *cobra.Command) {
 }
 
 // settings joins litmus.yaml and the flags. args is the server's command.
-func (o *runOptions) settings(args []string) (*config.Config, error) {
-	c, err := resolve(o.given, args)
+func (o *runOptions) settings(cmd *cobra.Command, args []string) (*config.Config, error) {
+	c, err := resolve(cmd, o.given, args)
 	if err != nil {
 		return nil, err
 	}

@@ -113,11 +113,11 @@ nothing must break; with one exactly what the fault names. So a check that could
 			}
 			faulty, retried := 0, 0
 			for _, c := range r.Cells {
-				if c.Retried != "" {
-					retried++
-				}
-				if !c.OK() {
+				switch {
+				case !c.OK():
 					faulty++
+				case c.Retried != "":
+					retried++
 				}
 			}
 			fmt.Fprintf(out, "%d faults in %d places (what shows in lines in memory is not run over stdio again): %d as they should be (%d at the second try, alone), %d not\n",

@@ -32,7 +32,7 @@ Without a COMMAND or --url, litmus.yaml names the server, or the tour shows the 
   mcp-litmus tour --revision 2026-07-28 --full | less -R`,
 		Args: commandAfterDash,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := resolve(g, args)
+			c, err := resolve(cmd, g, args)
 			if err != nil {
 				return err
 			}

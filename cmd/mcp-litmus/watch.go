@@ -18,7 +18,7 @@ func watchAgain(cmd *cobra.Command, o *runOptions, args []string) error {
 	ctx, restore := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer restore()
 	once := *o
-	if _, err := once.settings(args); err != nil { // also finds out which files the reports are
+	if _, err := once.settings(cmd, args); err != nil { // also finds out which files the reports are
 		return err
 	}
 	changes, err := watch.Paths(o.watch, append(once.outputs.files(), o.writeBaseline)...)
@@ -28,7 +28,7 @@ func watchAgain(cmd *cobra.Command, o *runOptions, args []string) error {
 	defer changes.Close()
 	for {
 		again := *o
-		c, err := again.settings(args)
+		c, err := again.settings(cmd, args)
 		if err == nil {
 			err = run(ctx, &again, c)
 		}

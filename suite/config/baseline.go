@@ -86,7 +86,11 @@ func (r *reader) loadBaseline(path string, named script.Position) (out Baseline)
 		r.add(named, "the baseline cannot be read: %v", err)
 		return nil
 	}
+	before := len(r.mistakes)
 	root := parse(path, data, &r.mistakes)
+	if root == nil && len(r.mistakes) > before {
+		return nil // it is no YAML
+	}
 	if root == nil || root.kind == scalarKind && root.scalar == nil {
 		r.add(script.Position{File: path, Line: 1, Column: 1}, "the file is empty; a baseline is baseline: with a list of entries (none: [])")
 		return nil

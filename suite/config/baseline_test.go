@@ -223,9 +223,13 @@ func TestBaselineInAFileOfItsOwn(t *testing.T) {
 		"- {requirement: a, reason: b}\n":                           "bad.yaml:1:1: a baseline file is a mapping",
 		"baseline: []\nstrict: true\n":                              `a baseline file has no key "strict"`,
 		"baseline: [{requirement: a, flaky: perhaps, reason: r}]\n": `entry 1 of baseline: flaky is true or false, not "perhaps"`,
-		"": "the file is empty",
+		"":                                "the file is empty",
+		"baseline:\n- requirement: \"a\n": "bad.yaml:2:16: this is not YAML: could not find end character of double-quoted text",
 	} {
 		_, err := LoadBaseline(write("bad.yaml", text))
 		g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring(want)), text)
+		if text != "" {
+			g.Expect(err).NotTo(gomega.MatchError(gomega.ContainSubstring("empty")), text)
+		}
 	}
 }

@@ -240,7 +240,12 @@ func (t *tally) check(c *script.Check, q *script.Requirement, vars map[string]an
 func (t *tally) broken(c *script.Check, q *script.Requirement, vars map[string]any, events []transcript.Event, item any) outcome {
 	e := &verdict.Evidence{Expression: c.That.Source, Position: position(c.Pos), Wire: wireLines(events)}
 	parts := c.That.Explain(vars)
+	absent := map[string]bool{} // what is not there is told once, not of everything around it, too
 	for _, part := range parts {
+		if part.Absent && !part.Whole && absent[part.Err] {
+			continue
+		}
+		absent[part.Err] = part.Absent
 		e.Parts = append(e.Parts, verdict.Part{Source: part.Source, Value: part.Value, Err: part.Err})
 	}
 	if item != nil {

@@ -87,6 +87,9 @@ func (a *actor) step(st *script.Step, item int) ([]transcript.Event, error) {
 		begin()
 	}
 	err := a.do(ctx, st, s)
+	if errors.Is(err, session.ErrGone) && a.c.Transport == transport.Stdio { // else chance says whether the exit is told
+		s.AwaitLastWords(a.ctx)
+	}
 	if over := s.Overflow(); over != nil && err != nil {
 		err = over
 	}

@@ -259,7 +259,7 @@ func (p *Proposal) useful(def *script.RoleDefinition) bool {
 	capability := map[string]string{"tool": "tools", "prompt": "prompts", "resource": "resources", "template": "resources"}[def.Kind]
 	needed, applies := false, false
 	for _, ex := range p.Library.Exchanges {
-		if !slices.Contains(ex.Needs, def.Name) {
+		if !slices.Contains(ex.Needs, def.Name) && !slices.Contains(ex.Add, def.Name) {
 			continue
 		}
 		needed = true

@@ -127,6 +127,9 @@ func (x *explainer) add(e ast.Expr) {
 	if !ok || e.Kind() == ast.LiteralKind {
 		return
 	}
+	if _, isType := v.(*types.Type); isType && e.Kind() == ast.IdentKind { // string is "string"
+		return
+	}
 	source, err := cel.ExprToString(e, x.info())
 	if err != nil || strings.Contains(source, "@") && strings.Contains(source, "@result") {
 		return

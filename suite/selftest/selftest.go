@@ -55,12 +55,17 @@ type Cell struct {
 	Collateral []string // requirements that broke although the fault does not say so, with the reason
 	Untested   []string // without a fault: requirements that the reference server gave no way to exercise
 	Problem    string   // why the run could not be made
-	Retried    string   // what went wrong at the first try, among others; this is the second, alone
+	Retried    string   // what went wrong at the first try, among others, where it is not the same; this is the second, alone
 }
 
 // OK says whether the cell is as it should be.
 func (c Cell) OK() bool {
 	return c.Problem == "" && len(c.Missing) == 0 && len(c.Collateral) == 0 && len(c.Untested) == 0
+}
+
+// wrongs is all that is not as it should be.
+func (c Cell) wrongs() string {
+	return strings.TrimPrefix(strings.Join(slices.Concat([]string{c.Problem}, c.Missing, c.Collateral, c.Untested), "; "), "; ")
 }
 
 // Result is the whole matrix.
@@ -205,12 +210,12 @@ func adds(shown map[string]bool, want map[script.Revision][]string) bool {
 	return found
 }
 
-// retried notes in the cells of a second try what was wrong with them at the first.
+// retried notes in the cells of a second try what else was wrong with them at the first.
 func retried(second, first []Cell) {
 	for i := range second {
 		for _, c := range first {
-			if c.Revision == second[i].Revision && !c.OK() {
-				second[i].Retried = strings.TrimPrefix(strings.Join(slices.Concat([]string{c.Problem}, c.Missing, c.Collateral, c.Untested), "; "), "; ")
+			if c.Revision == second[i].Revision && !c.OK() && c.wrongs() != second[i].wrongs() {
+				second[i].Retried = c.wrongs()
 			}
 		}
 	}

@@ -65,6 +65,22 @@ func TestAWaitThatRunsOutIsRecordedOnce(t *testing.T) {
 	}
 }
 
+func TestTheLastWordsOfAProcessThatGoesOnAreNoTimeout(t *testing.T) {
+	s := open(t)
+	s.Record(transcript.Event{Kind: transcript.EOF})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	s.AwaitLastWords(ctx)
+	if n := timeouts(s); n != 0 {
+		t.Errorf("%d timeouts are recorded", n)
+	}
+	go s.Record(transcript.Event{Kind: transcript.Exit, Exit: &transcript.ExitStatus{Code: 3}})
+	s.AwaitLastWords(t.Context())
+	if events := s.Events(); events[len(events)-1].Kind != transcript.Exit {
+		t.Errorf("the exit is not there: %v", events)
+	}
+}
+
 func TestTheExitMayComeAfterTheEndOfTheOutput(t *testing.T) {
 	s := open(t)
 	s.Record(transcript.Event{Kind: transcript.EOF})

@@ -177,6 +177,14 @@ func (s *Session) AwaitExit(ctx context.Context) error {
 	})
 }
 
+// AwaitLastWords waits, a second at most, for a process whose output has ended to end, too, so that its exit belongs to the step that
+// brought it about. When it goes on, that is no timeout.
+func (s *Session) AwaitLastWords(ctx context.Context) {
+	ctx, cancel := context.WithTimeoutCause(ctx, lastWords, ErrGone)
+	defer cancel()
+	_ = s.AwaitExit(ctx)
+}
+
 // AwaitMessage waits until one of the messages of this play holds. holds is called once for each message.
 func (s *Session) AwaitMessage(ctx context.Context, what string, holds func(m wire.Message) bool) error {
 	seen := 0
