@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
+	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
 )
 
 // Given is what somebody gives by hand over what files say; what is zero is not given. Errors call its members by the flags of the
@@ -152,8 +153,8 @@ func (g *Given) target(c *Config) error {
 	}
 	for name, value := range t.Headers {
 		scheme, token, _ := strings.Cut(value, " ")
-		if strings.EqualFold(name, "Authorization") && strings.EqualFold(scheme, "Bearer") && c.Auth.Tokens[validToken] == "" {
-			put(&c.Auth.Tokens, validToken, strings.TrimSpace(token))
+		if strings.EqualFold(name, "Authorization") && strings.EqualFold(scheme, "Bearer") && c.Auth.Tokens[transcript.ValidToken] == "" {
+			put(&c.Auth.Tokens, transcript.ValidToken, strings.TrimSpace(token))
 		}
 	}
 	for _, e := range g.Env {
@@ -169,20 +170,18 @@ func (g *Given) target(c *Config) error {
 
 // judging puts what is given of how to judge into c.
 func (g *Given) judging(c *Config) error {
-	for name, negative := range map[string]bool{"timeout": g.Timeout < 0, "start-timeout": g.StartTimeout < 0, "jobs": g.Jobs < 0} {
-		if negative {
-			return fmt.Errorf("--%s is negative; give a positive value", name)
-		}
+	const negative = "--%s is negative; give a positive value"
+	switch {
+	case g.Timeout < 0:
+		return fmt.Errorf(negative, "timeout")
+	case g.StartTimeout < 0:
+		return fmt.Errorf(negative, "start-timeout")
+	case g.Jobs < 0:
+		return fmt.Errorf(negative, "jobs")
 	}
-	if g.Timeout > 0 {
-		c.Timeout = g.Timeout
-	}
-	if g.StartTimeout > 0 {
-		c.StartTimeout = g.StartTimeout
-	}
-	if g.Jobs > 0 {
-		c.Jobs = g.Jobs
-	}
+	c.Timeout = cmp.Or(g.Timeout, c.Timeout)
+	c.StartTimeout = cmp.Or(g.StartTimeout, c.StartTimeout)
+	c.Jobs = cmp.Or(g.Jobs, c.Jobs)
 	if g.Select != nil {
 		c.Select, c.Narrowed = *g.Select, true
 	}
@@ -205,9 +204,6 @@ func (g *Given) judging(c *Config) error {
 	}
 	return nil
 }
-
-// validToken is the kind of the token that opens a server.
-const validToken = "valid"
 
 func put(m *map[string]string, name, value string) {
 	if *m == nil {

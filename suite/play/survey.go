@@ -219,7 +219,7 @@ func (p *player) surveyAt(ctx context.Context, r script.Revision, opening time.D
 	}
 	others := p.surveyClients(ctx, r)
 	plays, c := p.offered(ctx, r, o)
-	if p.cfg.Options.Tokens[plan.ValidToken] != "" {
+	if p.cfg.Options.Tokens[transcript.ValidToken] != "" {
 		plays = p.guard(ctx, r, plays)
 		c = p.contextOf(r, plays)
 	}

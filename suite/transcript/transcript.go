@@ -118,9 +118,12 @@ type Options struct {
 	Narrowed  bool            `json:"narrowed,omitempty"` // less was asked for than what the baseline is about
 	Shard     string          `json:"shard,omitempty"`    // "1/3": only the first of three parts was played; "": all
 	Timeout   time.Duration   `json:"timeout"`
-	// Tokens for a server that asks for authorization, by kind ("valid", "expired"). The Redactor keeps the kinds alone.
+	// Tokens for a server that asks for authorization, by kind (ValidToken, "expired"). The Redactor keeps the kinds alone.
 	Tokens map[string]string `json:"tokens,omitempty"`
 }
+
+// ValidToken is the kind of the token that opens a server.
+const ValidToken = "valid"
 
 // Role says which tool, prompt or resource plays a part, and with which arguments.
 type Role struct {
