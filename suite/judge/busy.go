@@ -33,7 +33,7 @@ func repliesTo(text []byte) bool {
 	return ok && id != nil && slices.Contains([]wire.Kind{wire.KindResult, wire.KindError, wire.KindBoth}, m.Kind)
 }
 
-// tooMuch puts into words that the server was busy.
-func tooMuch(status int) string {
+// putOff puts into words that the server was busy.
+func putOff(status int) string {
 	return fmt.Sprintf("the server put a request off (HTTP status %d); with --jobs 1 fewer come at the same time", status)
 }

@@ -133,7 +133,7 @@ func (t *tally) excuse(o outcome, p *transcript.Play) outcome {
 		}
 	}
 	if status := busy(p.Events); status != 0 {
-		return outcome{status: verdict.Untested, reason: tooMuch(status)}
+		return outcome{status: verdict.Untested, reason: putOff(status)}
 	}
 	return o
 }
@@ -165,7 +165,7 @@ func (t *tally) step(c *script.Check, q *script.Requirement, seen observe.Seen, 
 		return outcome{status: verdict.Untested, reason: "the server's process ended while this and other exchanges were under way, and by which cannot be told; --jobs 1 may tell"}
 	}
 	if status := busy(seen.Events); status != 0 {
-		return outcome{status: verdict.Untested, reason: tooMuch(status)}
+		return outcome{status: verdict.Untested, reason: putOff(status)}
 	}
 	for _, e := range seen.Events {
 		if e.Kind == transcript.Failure {

@@ -5,7 +5,10 @@
 // own events are its opening (the handshake) and its ending. A play is one exchange carried out in a session.
 package transcript
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Kind says what an Event is.
 type Kind string
@@ -66,6 +69,14 @@ type SSE struct {
 type ExitStatus struct {
 	Code   int    `json:"code"`
 	Signal string `json:"signal,omitempty"`
+}
+
+// String says what became of the process: "exited with code 3" or "was ended by signal killed".
+func (e *ExitStatus) String() string {
+	if e.Signal != "" {
+		return "was ended by signal " + e.Signal
+	}
+	return fmt.Sprintf("exited with code %d", e.Code)
 }
 
 // Session is one conversation with the target.
