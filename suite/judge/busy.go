@@ -18,19 +18,12 @@ func busy(events []transcript.Event) int {
 			continue
 		}
 		if !slices.ContainsFunc(events[i:], func(r transcript.Event) bool {
-			return r.Kind == transcript.Receive && r.Stream == e.Stream && r.In == e.In && repliesTo(r.Data)
+			return r.Kind == transcript.Receive && r.Stream == e.Stream && r.In == e.In && wire.Read(r.Data).IsReply()
 		}) {
 			return e.HTTP.Status
 		}
 	}
 	return 0
-}
-
-// repliesTo says whether the text is a reply that names its request.
-func repliesTo(text []byte) bool {
-	m := wire.Read(text)
-	id, ok := m.ID()
-	return ok && id != nil && slices.Contains([]wire.Kind{wire.KindResult, wire.KindError, wire.KindBoth}, m.Kind)
 }
 
 // putOff puts into words that the server was busy.
