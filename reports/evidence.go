@@ -68,7 +68,7 @@ func (c *console) judgement(v *verdict.Verdict) {
 		l = longEvidence
 	}
 	c.text("  where     ", dim, printable(place(v.Revision, v.Transport))+", exchange \""+printable(v.Exchange)+"\"", "")
-	c.text("  why       ", dim, printable(why(v)), "")
+	c.text("  why       ", dim, printable(v.Why()), "")
 	for _, f := range facts(v.Evidence, l) {
 		st := style("")
 		switch f.label {
@@ -209,7 +209,7 @@ func evidenceText(v *verdict.Verdict, l limits) string {
 	put("", v.Requirement)
 	put("spec", v.Spec)
 	put("read as", v.Note)
-	put("why", why(v))
+	put("why", v.Why())
 	put("known", v.Known)
 	for _, f := range facts(v.Evidence, l) {
 		put(f.label, f.text)

@@ -73,14 +73,6 @@ func lacks(r *verdict.Report, keep func(*verdict.Verdict) bool) []lack {
 	return out
 }
 
-// why is the reason of a verdict, and what to add to litmus.yaml against it, where that stands in one text.
-func why(v *verdict.Verdict) string {
-	if len(v.Add) == 0 {
-		return v.Reason
-	}
-	return v.Reason + "; add to litmus.yaml: " + v.Add.String()
-}
-
 // about says what a lack keeps from being judged: "for 4 checks of a, b (exchange "x")". Of very many it tells the number.
 func (l lack) about() string {
 	const most = 8

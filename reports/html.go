@@ -133,7 +133,7 @@ var htmlStatuses = func() (out []htmlStatus) {
 		verdict.Fail: "✗", verdict.Warn: "!", verdict.Error: "⚠", verdict.Note: "i", verdict.Untested: "?", verdict.Skip: "–", verdict.Pass: "✓",
 	}
 	for _, s := range verdict.Statuses {
-		out = append(out, htmlStatus{string(s), glyphs[s], s.Words()})
+		out = append(out, htmlStatus{string(s), glyphs[s], s.Description()})
 		if s == verdict.Error {
 			out = append(out, htmlStatus{"known", "≈", "a failure that the baseline expects"},
 				htmlStatus{htmlBeside, "+", "broken of an extension; not counted"})

@@ -108,7 +108,7 @@ func newHTMLList(r *verdict.Report) *htmlList {
 		l.ids[v] = id
 		l.Verdicts = append(l.Verdicts, htmlVerdict{
 			ID: id, Requirement: l.requirement(v), Status: htmlShown(v), Revision: printable(v.Revision), Transport: printable(v.Transport),
-			Exchange: printable(v.Exchange), Reason: printable(why(v)), Spec: printable(v.Spec), Known: knownText(v),
+			Exchange: printable(v.Exchange), Reason: printable(v.Why()), Spec: printable(v.Spec), Known: knownText(v),
 			Took: float64(v.Duration.Microseconds()) / 1000, Evidence: l.evidence(v.Evidence),
 		})
 	}

@@ -184,7 +184,7 @@ func junitOne(r *verdict.Report, v *verdict.Verdict, strict bool) junitCase {
 		Name:      printable(v.Requirement) + " / " + printable(v.Exchange),
 		Classname: junitClass(v.Revision, v.Transport, v.Area),
 	}
-	message := excerpt(why(v), 1000)
+	message := excerpt(v.Why(), 1000)
 	body := func() string {
 		return printableLines(cutMiddle(evidenceText(v, longEvidence), junitText))
 	}

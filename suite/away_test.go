@@ -26,6 +26,7 @@ func TestServersThatTurnEverybodyAway(t *testing.T) {
 		{"a wrong method", "", "HTTP status 405", http.StatusMethodNotAllowed, false},
 		{"a guard of host names", "Access is only allowed at localhost:1", "it answered Access is only allowed at localhost:1", http.StatusForbidden, false},
 		{"another guard", `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Invalid Host"},"id":null}`, "does it serve another host name", http.StatusForbidden, false},
+		{"a gateway that numbers what it refuses", `{"id":"7f3a","message":"Forbidden"}`, "does it serve another host name", http.StatusForbidden, false},
 		{"a gateway", "<html>", "HTTP status 502", http.StatusBadGateway, false},
 		{"a server that fails", "", "HTTP status 500", http.StatusInternalServerError, true},
 		{"a server that answers the request", `{"jsonrpc":"2.0","error":{"code":-32601,"message":"no"},"id":1001}`, "HTTP status 404", http.StatusNotFound, true},

@@ -93,17 +93,15 @@ func (c *Configured) authorize(settings *config.Config, trust *Trust, t *config.
 		}
 	}
 	c.Options = append(c.Options, Secrets(server.ClientSecret()))
-	environment := map[string]string{
+	environment := maps.Clone(t.Env)
+	if environment == nil {
+		environment = map[string]string{}
+	}
+	maps.Copy(environment, map[string]string{
 		"MCP_LITMUS_ISSUER": trust.Issuer, "MCP_LITMUS_JWKS": server.JWKS(), "MCP_LITMUS_AUDIENCE": trust.Audience,
 		"MCP_LITMUS_SCOPE": trust.Scope, "MCP_LITMUS_CLIENT_ID": auth.ClientID, "MCP_LITMUS_CLIENT_SECRET": server.ClientSecret(),
-	}
-	given := t.Env
-	t.Env = maps.Clone(environment)
-	for name, value := range given {
-		if environment[name] == "" {
-			t.Env[name] = value
-		}
-	}
+	})
+	t.Env = environment
 	c.Authorization = fmt.Sprintf("issuer %s, keys %s, audience %s, scope %s", trust.Issuer, server.JWKS(), trust.Audience, trust.Scope)
 	return nil
 }

@@ -73,7 +73,7 @@ var hostileTests = map[string]struct {
 // endsForAll holds that the end of the process that all sessions share is told, and is not held against what came after it.
 func endsForAll(t *testing.T, o *suite.Outcome) {
 	t.Helper()
-	told(t, o, "the server's process ended with code 3")
+	told(t, o, "the server's process exited with code 3")
 	for _, v := range o.Report.Verdicts {
 		if v.Status == verdict.Error || strings.HasPrefix(v.Requirement, "lifecycle.initialize.") && v.Status == verdict.Fail {
 			t.Errorf("%s (%s): %s: %s", v.Requirement, v.Exchange, v.Status, v.Reason)

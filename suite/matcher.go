@@ -52,10 +52,7 @@ func aside(v verdict.Verdict, strict bool) (skip, remark string) {
 	case verdict.Skip:
 		return cmp.Or(v.Reason, "does not apply"), ""
 	case verdict.Untested:
-		if len(v.Add) > 0 {
-			return "untested: " + v.Reason + "; add to litmus.yaml: " + v.Add.String(), ""
-		}
-		return "untested: " + v.Reason, ""
+		return "untested: " + v.Why(), ""
 	case verdict.Fail, verdict.Warn, verdict.Note, verdict.Error:
 		if !broken(v, strict) {
 			remark = string(v.Status) + ": " + v.Text + ": " + v.Reason

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/mcp-litmus/mcp-litmus/suite/observe"
-	"github.com/mcp-litmus/mcp-litmus/suite/plan"
 	"github.com/mcp-litmus/mcp-litmus/suite/play"
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
 	"github.com/mcp-litmus/mcp-litmus/suite/tour"
@@ -93,8 +92,8 @@ func prepare(target Target, opts []Option) (*settings, error) {
 		return nil, err
 	}
 	s.options.Loopback = target.Loopback()
-	if t, ok := target.(transport.Authorizer); ok && s.options.Tokens[plan.ValidToken] != "" {
-		t.Authorize("Bearer " + s.options.Tokens[plan.ValidToken])
+	if t, ok := target.(transport.Authorizer); ok && s.options.Tokens[transcript.ValidToken] != "" {
+		t.Authorize("Bearer " + s.options.Tokens[transcript.ValidToken])
 	}
 	return s, nil
 }

@@ -22,7 +22,7 @@ import (
 var compareFormats = []string{"text", "markdown", "html", "json"}
 
 func compareCommand() *cobra.Command {
-	var g config.Given
+	var over config.Overrides
 	var noColor bool
 	var format, output string
 	var sideBySide []string
@@ -45,7 +45,7 @@ Exit codes: 0 no regression, 1 a requirement is broken now that was not (one tha
 			}
 			var c *verdict.Comparison
 			if len(sideBySide) > 0 {
-				c, err = compareRevisions(cmd, g, sideBySide, args)
+				c, err = compareRevisions(cmd, over, sideBySide, args)
 			} else {
 				c, err = compareReports(cmd, args)
 			}
@@ -74,8 +74,8 @@ Exit codes: 0 no regression, 1 a requirement is broken now that was not (one tha
 	f.StringVar(&format, "format", "text", "`FORMAT` of the comparison: "+strings.Join(compareFormats, ", "))
 	f.StringVarP(&output, "output", "o", "", "`FILE` to write it to (default: standard output)")
 	f.StringSliceVar(&sideBySide, "revisions", nil, "hold these two `REVISIONS` of one server side by side")
-	targetFlags(cmd, &g)
-	judgingFlags(cmd, &g)
+	targetFlags(cmd, &over)
+	judgingFlags(cmd, &over)
 	f.BoolVar(&noColor, "no-color", false, "no colours (as with the environment variable NO_COLOR)")
 	return cmd
 }
@@ -120,7 +120,7 @@ func compareReports(cmd *cobra.Command, args []string) (*verdict.Comparison, err
 	return c, nil
 }
 
-func compareRevisions(cmd *cobra.Command, g config.Given, revisions, args []string) (*verdict.Comparison, error) {
+func compareRevisions(cmd *cobra.Command, over config.Overrides, revisions, args []string) (*verdict.Comparison, error) {
 	if len(revisions) != 2 || revisions[0] == revisions[1] {
 		return nil, errors.New("--revisions takes two, as in --revisions 2025-06-18,2025-11-25")
 	}
@@ -134,8 +134,8 @@ func compareRevisions(cmd *cobra.Command, g config.Given, revisions, args []stri
 	if err := commandAfterDash(cmd, args); err != nil {
 		return nil, err
 	}
-	g.Revisions = revisions
-	c, err := resolve(cmd, g, args)
+	over.Revisions = revisions
+	c, err := resolve(cmd, over, args)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 func initCommand() *cobra.Command {
-	var g config.Given
+	var over config.Overrides
 	var output string
 	var force bool
 	cmd := &cobra.Command{
@@ -37,7 +37,7 @@ left alone stands there behind a #, ready to be taken over.`,
 					return fmt.Errorf("%s is there already; write elsewhere with --output FILE, or over it with --force", output)
 				}
 			}
-			c, err := resolve(cmd, g, args)
+			c, err := resolve(cmd, over, args)
 			if err != nil {
 				return err
 			}
@@ -70,7 +70,7 @@ left alone stands there behind a #, ready to be taken over.`,
 			return nil
 		},
 	}
-	targetFlags(cmd, &g)
+	targetFlags(cmd, &over)
 	cmd.Flags().StringVarP(&output, "output", "o", "litmus.yaml", "write to `FILE`; - is standard output")
 	cmd.Flags().BoolVar(&force, "force", false, "write over the file if it is there")
 	return cmd

@@ -12,7 +12,7 @@ import (
 
 func judgeCommand() *cobra.Command {
 	var o outputs
-	var g config.Given
+	var over config.Overrides
 	cmd := &cobra.Command{
 		Use:   "judge FILE",
 		Short: "Judge a recorded run again, offline",
@@ -35,7 +35,7 @@ names one), --strict and --exchanges.`,
 			if info, err := f.Stat(); err == nil && info.IsDir() {
 				return fmt.Errorf("%s is a folder; name the transcript in it", args[0])
 			}
-			c, err := config.Judging(g)
+			c, err := config.ResolveForJudge(over)
 			if err != nil {
 				return err
 			}
@@ -64,9 +64,9 @@ names one), --strict and --exchanges.`,
 	}
 	o.register(cmd.Flags())
 	f := cmd.Flags()
-	f.StringVar(&g.Config, "config", "", "`FILE` with the settings of the run, such as litmus.yaml: its baseline, strict and exchanges count (default: none)")
-	f.StringVar(&g.Baseline, "baseline", "", "`FILE` of known failures, in the place of those in the settings")
-	f.BoolVar(&g.Strict, "strict", false, "a broken SHOULD does not conform, either")
-	f.StringArrayVar(&g.Exchanges, "exchanges", nil, "`DIR` with the exchanges of your own that the run was made with; may be repeated")
+	f.StringVar(&over.Config, "config", "", "`FILE` with the settings of the run, such as litmus.yaml: its baseline, strict and exchanges count (default: none)")
+	f.StringVar(&over.Baseline, "baseline", "", "`FILE` of known failures, in the place of those in the settings")
+	f.BoolVar(&over.Strict, "strict", false, "a broken SHOULD does not conform, either")
+	f.StringArrayVar(&over.Exchanges, "exchanges", nil, "`DIR` with the exchanges of your own that the run was made with; may be repeated")
 	return cmd
 }

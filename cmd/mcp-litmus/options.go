@@ -17,22 +17,22 @@ import (
 )
 
 // targetFlags adds the flags that say which server and how to reach it, over what litmus.yaml says.
-func targetFlags(cmd *cobra.Command, g *config.Given) {
+func targetFlags(cmd *cobra.Command, over *config.Overrides) {
 	f := cmd.Flags()
-	f.StringVar(&g.Config, "config", "", "settings `FILE` (default: litmus.yaml in this folder, when there is one), or the file of a host, such as .mcp.json")
-	f.StringVar(&g.Server, "server", "", "the server of that `NAME` in the host's file (default file: "+strings.Join(config.HostFiles, ", ")+")")
-	f.StringVar(&g.URL, "url", "", "the server's endpoint `URL`; with a COMMAND, the command is started first and the URL driven")
-	f.StringVar(&g.Transport, "transport", "", "`TRANSPORT` of the URL: streamable-http, http+sse (of 2024-11-05), or auto, which finds out (default auto)")
-	f.StringArrayVar(&g.Headers, "header", nil, "`NAME:VALUE` sent with every HTTP request; may be repeated; never shown in reports")
-	f.StringVar(&g.Auth, "auth", "", "start an authorization server at `HOST:PORT` (default: any free port of 127.0.0.1), which the server under test is to trust: docs/litmus-yaml.md, Authorization")
+	f.StringVar(&over.Config, "config", "", "settings `FILE` (default: litmus.yaml in this folder, when there is one), or the file of a host, such as .mcp.json")
+	f.StringVar(&over.Server, "server", "", "the server of that `NAME` in the host's file (default file: "+strings.Join(config.HostFiles, ", ")+")")
+	f.StringVar(&over.URL, "url", "", "the server's endpoint `URL`; with a COMMAND, the command is started first and the URL driven")
+	f.StringVar(&over.Transport, "transport", "", "`TRANSPORT` of the URL: streamable-http, http+sse (of 2024-11-05), or auto, which finds out (default auto)")
+	f.StringArrayVar(&over.Headers, "header", nil, "`NAME:VALUE` sent with every HTTP request; may be repeated; never shown in reports")
+	f.StringVar(&over.Auth, "auth", "", "start an authorization server at `HOST:PORT` (default: any free port of 127.0.0.1), which the server under test is to trust: docs/litmus-yaml.md, Authorization")
 	f.Lookup("auth").NoOptDefVal = auth.DefaultAddress
-	f.StringArrayVar(&g.Env, "env", nil, "`NAME=VALUE` for the server's process; may be repeated; never shown in reports")
-	f.StringVar(&g.Cwd, "cwd", "", "`DIR` to start the server in")
-	f.StringVar(&g.CACert, "cacert", "", "PEM `FILE` of certificates to trust beside the system's")
-	f.BoolVar(&g.Insecure, "insecure", false, "do not verify the server's certificate")
-	f.StringVar(&g.CallTools, "call-tools", "", "tools that may be called, `safe|all|none`; safe: annotated read-only, allowed or well known (default safe)")
-	f.DurationVar(&g.Timeout, "timeout", 0, "bound of each wait for the server (default 10s)")
-	f.DurationVar(&g.StartTimeout, "start-timeout", 0, "bound of the start of the server and of each handshake (default 30s)")
+	f.StringArrayVar(&over.Env, "env", nil, "`NAME=VALUE` for the server's process; may be repeated; never shown in reports")
+	f.StringVar(&over.Cwd, "cwd", "", "`DIR` to start the server in")
+	f.StringVar(&over.CACert, "cacert", "", "PEM `FILE` of certificates to trust beside the system's")
+	f.BoolVar(&over.Insecure, "insecure", false, "do not verify the server's certificate")
+	f.StringVar(&over.CallTools, "call-tools", "", "tools that may be called, `safe|all|none`; safe: annotated read-only, allowed or well known (default safe)")
+	f.DurationVar(&over.Timeout, "timeout", 0, "bound of each wait for the server (default 10s)")
+	f.DurationVar(&over.StartTimeout, "start-timeout", 0, "bound of the start of the server and of each handshake (default 30s)")
 	complete(cmd, "transport", words(config.URLTransports...))
 	complete(cmd, "call-tools", words("safe", "all", "none"))
 	complete(cmd, "server", hostServers)
@@ -40,12 +40,12 @@ func targetFlags(cmd *cobra.Command, g *config.Given) {
 }
 
 // judgingFlags adds the flags that say by what a server is judged.
-func judgingFlags(cmd *cobra.Command, g *config.Given) {
+func judgingFlags(cmd *cobra.Command, over *config.Overrides) {
 	f := cmd.Flags()
-	f.Var(optional{&g.Select}, "select", "judge only what this label `FILTER` wants, such as 'tools && MUST' (docs/litmus-yaml.md: Selecting)")
-	f.IntVar(&g.Jobs, "jobs", 0, "exchanges played side by side (default 4)")
-	f.StringArrayVar(&g.Exchanges, "exchanges", nil, "`DIR` with exchanges of your own; may be repeated")
-	f.StringVar(&g.Baseline, "baseline", "", "`FILE` of known failures, in the place of those in litmus.yaml (docs/litmus-yaml.md: Baseline)")
+	f.Var(optional{&over.Select}, "select", "judge only what this label `FILTER` wants, such as 'tools && MUST' (docs/litmus-yaml.md: Selecting)")
+	f.IntVar(&over.Jobs, "jobs", 0, "exchanges played side by side (default 4)")
+	f.StringArrayVar(&over.Exchanges, "exchanges", nil, "`DIR` with exchanges of your own; may be repeated")
+	f.StringVar(&over.Baseline, "baseline", "", "`FILE` of known failures, in the place of those in litmus.yaml (docs/litmus-yaml.md: Baseline)")
 	complete(cmd, "select", labels)
 	_ = cmd.MarkFlagDirname("exchanges")
 }
@@ -64,9 +64,9 @@ func (o optional) String() string {
 
 // resolve joins litmus.yaml and what was given; args is the server's command. What was given with nothing in it is refused: a variable
 // of a script that was not set must not lead to another server.
-func resolve(cmd *cobra.Command, g config.Given, args []string) (*config.Config, error) {
+func resolve(cmd *cobra.Command, over config.Overrides, args []string) (*config.Config, error) {
 	switch {
-	case cmd.Flags().Changed("url") && g.URL == "":
+	case cmd.Flags().Changed("url") && over.URL == "":
 		return nil, errors.New("--url is empty; write the server's URL, or leave the flag out")
 	case cmd.ArgsLenAtDash() == 0 && (len(args) == 0 || args[0] == ""):
 		return nil, fmt.Errorf("there is no command after --; write the server's command there, as in %s -- node server.js, or leave -- out", cmd.CommandPath())
@@ -76,11 +76,11 @@ func resolve(cmd *cobra.Command, g config.Given, args []string) (*config.Config,
 			return nil, fmt.Errorf("--%s is zero; give a positive value", name)
 		}
 	}
-	if f := cmd.Flags().Lookup("jobs"); f != nil && f.Changed && g.Jobs == 0 {
+	if f := cmd.Flags().Lookup("jobs"); f != nil && f.Changed && over.Jobs == 0 {
 		return nil, errors.New("--jobs is zero; give a positive value")
 	}
-	g.Command = args
-	return config.Resolve(g)
+	over.Command = args
+	return config.Resolve(over)
 }
 
 // configure makes of the settings what the suite runs with, and tells of the authorization server, if one was started. Without a server

@@ -83,19 +83,19 @@ func commandAfterDash(cmd *cobra.Command, args []string) error {
 
 // runOptions are the flags of run.
 type runOptions struct {
-	given         config.Given
+	over          config.Overrides
 	watch         []string
 	writeBaseline string // where the baseline goes with which the run passes
 	outputs       outputs
 }
 
 func (o *runOptions) register(cmd *cobra.Command) {
-	targetFlags(cmd, &o.given)
-	judgingFlags(cmd, &o.given)
+	targetFlags(cmd, &o.over)
+	judgingFlags(cmd, &o.over)
 	f := cmd.Flags()
-	f.StringSliceVar(&o.given.Revisions, "revision", nil, "judge at these `REVISIONS`, or all (default: every one that the server speaks)")
-	f.StringVar(&o.given.Shard, "shard", "", "play only part `I/N` of the run, such as 1/3; mcp-litmus merge joins the JSON reports of the parts")
-	f.BoolVar(&o.given.Strict, "strict", false, "a broken SHOULD does not conform, either")
+	f.StringSliceVar(&o.over.Revisions, "revision", nil, "judge at these `REVISIONS`, or all (default: every one that the server speaks)")
+	f.StringVar(&o.over.Shard, "shard", "", "play only part `I/N` of the run, such as 1/3; mcp-litmus merge joins the JSON reports of the parts")
+	f.BoolVar(&o.over.Strict, "strict", false, "a broken SHOULD does not conform, either")
 	f.StringVar(&o.writeBaseline, "write-baseline", "", "write to `FILE` the baseline with which this run passes: entries that still hold stay, others go, new ones wait for a reason")
 	f.StringArrayVar(&o.watch, "watch", nil, "run again whenever something changes at this `PATH`, a file or a folder; may be repeated; ends with Ctrl-C")
 	o.outputs.register(f)
@@ -106,7 +106,7 @@ func (o *runOptions) register(cmd *cobra.Command) {
 
 // settings joins litmus.yaml and the flags. args is the server's command.
 func (o *runOptions) settings(cmd *cobra.Command, args []string) (*config.Config, error) {
-	c, err := resolve(cmd, o.given, args)
+	c, err := resolve(cmd, o.over, args)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 func tourCommand() *cobra.Command {
-	var g config.Given
+	var over config.Overrides
 	var revision string
 	var full, noColor bool
 	cmd := &cobra.Command{
@@ -32,7 +32,7 @@ Without a COMMAND or --url, litmus.yaml names the server, or the tour shows the 
   mcp-litmus tour --revision 2026-07-28 --full | less -R`,
 		Args: commandAfterDash,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := resolve(cmd, g, args)
+			c, err := resolve(cmd, over, args)
 			if err != nil {
 				return err
 			}
@@ -61,7 +61,7 @@ Without a COMMAND or --url, litmus.yaml names the server, or the tour shows the 
 			return err
 		},
 	}
-	targetFlags(cmd, &g)
+	targetFlags(cmd, &over)
 	f := cmd.Flags()
 	f.StringVar(&revision, "revision", "", "speak this `REVISION` (default: the newest that the server speaks)")
 	f.BoolVar(&full, "full", false, "show messages whole, however long they are")

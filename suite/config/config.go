@@ -238,7 +238,7 @@ func (a *Auth) read(r *reader, v *value) {
 		}}
 	}
 	r.fields(v, "auth",
-		token("token", validToken),
+		token("token", transcript.ValidToken),
 		token("expired", "expired"),
 		token("foreign-audience", "foreign-audience"),
 		token("foreign-issuer", "foreign-issuer"),

@@ -198,34 +198,5 @@ func pairs(file string, nodes []*ast.MappingValueNode, depth int, m *mistakes) [
 
 // didYouMean is `; did you mean "x"?` for the nearest of the names, or what there is when none is near.
 func didYouMean(name string, names []string) string {
-	best, at := "", max(2, len(name)/3+1)
-	for _, n := range names {
-		if d := distance(strings.ToLower(name), strings.ToLower(n)); d < at {
-			best, at = n, d
-		}
-	}
-	if best == "" {
-		return "; there are " + strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("; did you mean %q?", best)
-}
-
-// distance counts the bytes to insert, drop or replace to get from a to b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
+	return cmp.Or(script.DidYouMean(name, names), "; there are "+strings.Join(names, ", "))
 }

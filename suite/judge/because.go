@@ -20,7 +20,7 @@ func because(that *script.Expr, vars map[string]any, parts []script.Part) string
 		return problem
 	}
 	found := findings(parts, vars)
-	if len(that.Source) <= shortSource && !that.Joined() && !that.Asks() {
+	if len(that.Source) <= shortSource && !that.HasLogicalOperator() && !that.IsPresence() {
 		found = append([]string{"expected " + that.Source}, found...)
 	}
 	if len(found) == 0 {

@@ -18,7 +18,7 @@ func busy(events []transcript.Event) int {
 			continue
 		}
 		if !slices.ContainsFunc(events[i:], func(r transcript.Event) bool {
-			return r.Kind == transcript.Receive && r.Stream == e.Stream && r.In == e.In && repliesTo(r.Data)
+			return r.Kind == transcript.Receive && r.Stream == e.Stream && r.In == e.In && wire.Read(r.Data).IsReply()
 		}) {
 			return e.HTTP.Status
 		}
@@ -26,14 +26,7 @@ func busy(events []transcript.Event) int {
 	return 0
 }
 
-// repliesTo says whether the text is a reply that names its request.
-func repliesTo(text []byte) bool {
-	m := wire.Read(text)
-	id, ok := m.ID()
-	return ok && id != nil && slices.Contains([]wire.Kind{wire.KindResult, wire.KindError, wire.KindBoth}, m.Kind)
-}
-
-// tooMuch puts into words that the server was busy.
-func tooMuch(status int) string {
+// putOff puts into words that the server was busy.
+func putOff(status int) string {
 	return fmt.Sprintf("the server put a request off (HTTP status %d); with --jobs 1 fewer come at the same time", status)
 }

@@ -81,10 +81,7 @@ func eventLines(e transcript.Event) []verdict.Line {
 	case transcript.Closed:
 		return happened("the server's input was closed")
 	case transcript.Exit:
-		if e.Exit.Signal != "" {
-			return happened("the server was ended by signal " + e.Exit.Signal)
-		}
-		return happened(fmt.Sprintf("the server exited with code %d", e.Exit.Code))
+		return happened("the server " + e.Exit.String())
 	case transcript.Timeout:
 		return happened("nothing more came in time; awaited was " + e.Note)
 	case transcript.Failure:

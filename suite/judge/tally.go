@@ -79,9 +79,9 @@ func (t *tally) play(p *transcript.Play, s *transcript.Session) {
 		t.unreachable = slices.ContainsFunc(opening, failed)
 	}
 	vars := t.context.Vars(client, opening)
-	var gone []string // the names of steps that began after the server had ended the conversation
+	var gone []string // the names of steps that came after the server had ended the conversation
 	vars = t.j.reader.Replay(t.ex, vars, p.Events, func(seen observe.Seen) {
-		if seen.Gone && seen.Step.As != "" {
+		if (seen.Gone || neverReached(seen.Events)) && seen.Step.As != "" {
 			gone = append(gone, seen.Step.As)
 		}
 		for _, c := range seen.Step.Checks {
@@ -116,6 +116,13 @@ func (t *tally) undone(p *transcript.Play) outcome {
 	return outcome{status: verdict.Untested, reason: reasonFor(p)}
 }
 
+// endedByAny says whether the process ended during the events, and any of several exchanges may have ended it.
+func (t *tally) endedByAny(events []transcript.Event) bool {
+	return slices.ContainsFunc(events, exited) && t.j.endedForSeveral()
+}
+
+const byWhichCannotBeTold = "the server's process ended while this and other exchanges were under way, and by which cannot be told; --jobs 1 may tell"
+
 // excuse takes back what a check of the exchange as a whole holds against the server, when a step that it may be about
 // was not carried out: that was not the server's doing.
 func (t *tally) excuse(o outcome, p *transcript.Play) outcome {
@@ -127,13 +134,16 @@ func (t *tally) excuse(o outcome, p *transcript.Play) outcome {
 	if p.Problem != "" {
 		return t.undone(p)
 	}
+	if t.endedByAny(p.Events) {
+		return outcome{status: verdict.Untested, reason: byWhichCannotBeTold}
+	}
 	for _, e := range p.Events {
 		if e.Kind == transcript.Failure {
 			return outcome{status: verdict.Error, reason: "the suite could not carry a step out: " + e.Note, evidence: o.evidence}
 		}
 	}
 	if status := busy(p.Events); status != 0 {
-		return outcome{status: verdict.Untested, reason: tooMuch(status)}
+		return outcome{status: verdict.Untested, reason: putOff(status)}
 	}
 	return o
 }
@@ -149,6 +159,7 @@ func (t *tally) force(c *script.Check) *script.Requirement {
 
 // step judges a check of one step.
 func (t *tally) step(c *script.Check, q *script.Requirement, seen observe.Seen, p *transcript.Play) outcome {
+	gone := seen.Gone || neverReached(seen.Events)
 	switch {
 	case seen.Empty:
 		return t.unseen(c, "there was nothing to repeat the step for")
@@ -158,14 +169,14 @@ func (t *tally) step(c *script.Check, q *script.Requirement, seen observe.Seen, 
 		return outcome{status: verdict.Skip, reason: cmp.Or(c.Reason, fmt.Sprintf("the step does not apply: not %s", seen.Step.When.Source))}
 	case seen.Doc == nil:
 		return t.undone(p)
-	case (seen.Gone || neverReached(seen.Events)) && !c.Survival && q.LevelAt(t.j.pair.Revision) != script.Advice:
+	case gone && !c.Survival && q.LevelAt(t.j.pair.Revision) != script.Advice:
 		return outcome{status: verdict.Untested, reason: "the server had ended the conversation before this step"}
 	}
-	if t.j.endedForSeveral() && slices.ContainsFunc(seen.Events, exited) && seen.Doc["reply"] == nil {
-		return outcome{status: verdict.Untested, reason: "the server's process ended while this and other exchanges were under way, and by which cannot be told; --jobs 1 may tell"}
+	if seen.Doc["reply"] == nil && (gone || slices.ContainsFunc(seen.Events, exited)) && t.endedByAny(p.Events) {
+		return outcome{status: verdict.Untested, reason: byWhichCannotBeTold}
 	}
 	if status := busy(seen.Events); status != 0 {
-		return outcome{status: verdict.Untested, reason: tooMuch(status)}
+		return outcome{status: verdict.Untested, reason: putOff(status)}
 	}
 	for _, e := range seen.Events {
 		if e.Kind == transcript.Failure {
@@ -180,10 +191,19 @@ func (t *tally) step(c *script.Check, q *script.Requirement, seen observe.Seen, 
 
 // neverReached says whether nothing that a step sent could reach the server, because its process had ended.
 func neverReached(events []transcript.Event) bool {
-	isEnd := func(e transcript.Event) bool { return e.Kind == transcript.End }
-	return slices.ContainsFunc(events, isEnd) && !slices.ContainsFunc(events, func(e transcript.Event) bool {
-		return isEnd(e) && e.Note != transcript.NeverReached
-	})
+	sent := map[int]bool{} // the streams of the step itself: others that it finds open end with the process
+	never := false
+	for _, e := range events {
+		switch {
+		case e.Kind == transcript.Send:
+			sent[e.Stream] = true
+		case e.Kind == transcript.End && sent[e.Stream] && e.Note != transcript.NeverReached:
+			return false
+		case e.Kind == transcript.End && sent[e.Stream]:
+			never = true
+		}
+	}
+	return never
 }
 
 // unseen is the outcome of a check that found nothing to judge: for the check's reason, else as told.

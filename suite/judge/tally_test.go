@@ -30,6 +30,13 @@ const twoSteps = `
     - request: ping
       checks:
         test.both: has(first.result) && has(result)
+- exchange: ask whether it is still there
+  steps:
+    - request: ping
+    - request: ping
+    - request: ping
+      checks:
+        test.both: {that: has(result), survival: true}
 - exchange: be refused step by step
   steps:
     - request: ping
@@ -109,7 +116,9 @@ func TestAProcessThatEndedForSeveralExchanges(t *testing.T) {
 			Events: append(append(answered(1), answered(2)[:2]...), transcript.Event{Kind: transcript.Exit, Step: 2, Exit: &transcript.ExitStatus{Code: 1}})}
 	}
 	unsent := during("ask twice")
-	unsent.Events = append(unsent.Events[:len(unsent.Events)-1], transcript.Event{Kind: transcript.End, Step: 2, Note: transcript.NeverReached})
+	unsent.Events = append(unsent.Events[:len(unsent.Events)-1],
+		transcript.Event{Kind: transcript.End, Step: 2, Stream: 9, Note: "unexpected EOF"}, // of a stream that was open
+		transcript.Event{Kind: transcript.End, Step: 2, Note: transcript.NeverReached})
 	for _, x := range []struct {
 		name      string
 		transport string
@@ -129,6 +138,22 @@ func TestAProcessThatEndedForSeveralExchanges(t *testing.T) {
 				context: &observe.Context{Revision: script.R20251125, Transport: x.transport}}
 			g.Expect(j.endedForSeveral()).To(gomega.Equal(x.ended))
 			g.Expect(neverReached(x.plays[0].Events)).To(gomega.Equal(x.unsent))
+			want := verdict.Fail
+			if x.ended || x.unsent {
+				want = verdict.Untested
+			}
+			for _, exchange := range []string{"ask twice", "ask step by step", "ask whether it is still there"} {
+				p := *x.plays[0]
+				if exchange == "ask whether it is still there" {
+					if x.unsent { // which it is not, and nothing else says why
+						continue
+					}
+					p.Events = append(slices.Clone(p.Events), answered(3)[:2]...)
+				}
+				judged := newTally(j, lib.Exchange(exchange))
+				judged.play(&p, nil)
+				g.Expect(judged.by["test.both"].status).To(gomega.Equal(want), exchange)
+			}
 		})
 	}
 }

@@ -5,9 +5,6 @@ import (
 	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
 )
 
-// ValidToken is the kind of the token that opens a server, as Options.Tokens names it.
-const ValidToken = "valid"
-
 // Authorization is the document `auth`. guard are the variables that script.Guard left, nil when it was not played;
 // accepted says whether a session could be opened with the token given, if any. It has
 //
@@ -52,7 +49,7 @@ func Authorization(guard map[string]any, accepted bool, opts transcript.Options)
 	if len(documents) > 0 {
 		doc["documents"], doc["declared"] = documents, true
 	}
-	own := answerOf(guard, "serverMetadata")
+	own := answerOf(guard, script.IssuerStep)
 	if found, _ := own["json"].(map[string]any); own["status"] == int64(200) && found["issuer"] != nil {
 		doc["declared"] = true
 	}
@@ -72,7 +69,7 @@ func answerOf(vars map[string]any, name string) map[string]any {
 // given says whether a token was given that is to open the server.
 func given(auth map[string]any) bool {
 	tokens, _ := auth["tokens"].(map[string]any)
-	_, ok := tokens[ValidToken]
+	_, ok := tokens[transcript.ValidToken]
 	return ok
 }
 

@@ -56,23 +56,25 @@ func Run(ctx context.Context, cfg Config) (run *transcript.Run, problems []strin
 	return p.run, p.problems
 }
 
-// tellEnd tells of a server process that all sessions shared and that ended by itself: what came after is not judged.
+// tellEnd tells of a server process that all sessions shared and that ended before all was played: what came after is not judged.
 func (p *player) tellEnd() {
 	process, ok := p.cfg.Target.(transport.Process)
 	if !ok || process.Exit() == nil || len(p.run.Sessions) == 0 {
 		return
 	}
-	exit, wrote := process.Exit(), strings.TrimSpace(string(process.Stderr()))
-	how := fmt.Sprintf("with code %d", exit.Code)
-	if exit.Signal != "" {
-		how = "by signal " + exit.Signal
+	cut := func(pl *transcript.Play) bool {
+		return pl.Problem != "" || slices.ContainsFunc(pl.Events, func(e transcript.Event) bool { return e.Kind == transcript.Exit })
 	}
+	if len(p.run.Plays) > 0 && !slices.ContainsFunc(p.run.Plays, cut) {
+		return // it ended when its last session was closed
+	}
+	wrote := strings.TrimSpace(string(process.Stderr()))
 	if wrote == "" {
 		wrote = "it wrote nothing"
 	} else {
 		wrote = "it wrote at the end: " + session.Tail(wrote)
 	}
-	p.problem("the server's process ended %s in the middle of the run, and what was to be played after that is not judged (--jobs 1 may tell by what it was ended); %s", how, wrote)
+	p.problem("the server's process %s in the middle of the run, and what was to be played after that is not judged (--jobs 1 may tell by what it was ended); %s", process.Exit(), wrote)
 }
 
 // DefaultTimeout bounds each wait unless the options say otherwise.

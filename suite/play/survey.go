@@ -219,7 +219,7 @@ func (p *player) surveyAt(ctx context.Context, r script.Revision, opening time.D
 	}
 	others := p.surveyClients(ctx, r)
 	plays, c := p.offered(ctx, r, o)
-	if p.cfg.Options.Tokens[plan.ValidToken] != "" {
+	if p.cfg.Options.Tokens[transcript.ValidToken] != "" {
 		plays = p.guard(ctx, r, plays)
 		c = p.contextOf(r, plays)
 	}
@@ -298,12 +298,11 @@ func answered(o *opened, statuses ...int) bool {
 // turnedAway says whether the opening of a session was refused before anything of the protocol was looked at, as a wrong address, a
 // guard of host names or a gateway does, and what a person may try. Nothing can be said of such a server.
 func turnedAway(o *opened) (hint string, away bool) {
-	answeredByProtocol := slices.ContainsFunc(o.record.Events, func(e transcript.Event) bool {
-		m, _ := wire.Read(e.Data).Value.(map[string]any)
-		return e.Kind == transcript.Receive && m["id"] != nil
+	replied := slices.ContainsFunc(o.record.Events, func(e transcript.Event) bool {
+		return e.Kind == transcript.Receive && wire.Read(e.Data).IsReply()
 	})
 	switch {
-	case answeredByProtocol:
+	case replied:
 		return "", false
 	case answered(o, 404, 405):
 		return " (is this the address of the endpoint?)", true

@@ -19,9 +19,10 @@ var (
 )
 
 const (
-	CallsStep     = "calls"     // of Calls: repeats for each tool
-	CallStep      = "call"      // within it: calls the tool
-	AnonymousStep = "anonymous" // of Guard: would open a session
+	CallsStep     = "calls"          // of Calls: repeats for each tool
+	CallStep      = "call"           // within it: calls the tool
+	AnonymousStep = "anonymous"      // of Guard: would open a session
+	IssuerStep    = "serverMetadata" // of Guard: where the server may be its own authorization server
 )
 
 // surveyed finds the steps that the exchange needs for its part of the survey, and says what is missing.
@@ -43,7 +44,7 @@ func (r *reader) surveyed(n *node, x *Exchange) {
 		need(need(x.Steps, Each, CallsStep).Steps, Request, CallStep)
 	case Guard:
 		need(x.Steps, Request, AnonymousStep)
-		for _, name := range DocumentSteps {
+		for _, name := range append([]string{IssuerStep}, DocumentSteps...) {
 			need(x.Steps, HTTP, name)
 		}
 	}

@@ -14,11 +14,11 @@ var (
 	compares = []string{operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals, operators.In}
 )
 
-// Joined says whether the expression, or one within it, is made of others by &&, ||, ! or ?:.
-func (e *Expr) Joined() bool { return e.has(e.ast.NativeRep().Expr(), joins) }
+// HasLogicalOperator says whether the expression, or one within it, is made of others by &&, ||, ! or ?:.
+func (e *Expr) HasLogicalOperator() bool { return e.has(e.ast.NativeRep().Expr(), joins) }
 
-// Asks says whether the expression asks for nothing but the presence of something.
-func (e *Expr) Asks() bool { return isPresence(e.ast.NativeRep().Expr()) }
+// IsPresence says whether the expression is has(...) and nothing else.
+func (e *Expr) IsPresence() bool { return isPresence(e.ast.NativeRep().Expr()) }
 
 func isPresence(e ast.Expr) bool { return e.Kind() == ast.SelectKind && e.AsSelect().IsTestOnly() }
 

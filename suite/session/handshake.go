@@ -117,11 +117,7 @@ func (s *Session) explain(err error) error {
 	for _, e := range s.Events() {
 		switch e.Kind {
 		case transcript.Exit:
-			if e.Exit.Signal != "" {
-				more = append(more, "it was ended by signal "+e.Exit.Signal)
-			} else {
-				more = append(more, fmt.Sprintf("it exited with code %d", e.Exit.Code))
-			}
+			more = append(more, "it "+e.Exit.String())
 		case transcript.Answer:
 			if refused = e.HTTP.Status > 299; refused {
 				more = append(more, fmt.Sprintf("HTTP status %d", e.HTTP.Status))

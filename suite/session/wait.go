@@ -124,7 +124,7 @@ func (s *Session) resume(ctx context.Context, stream int) (int, error) {
 		return 0, context.Cause(ctx)
 	}
 	return s.Send(context.WithoutCancel(ctx), transport.Outgoing{
-		Method: "GET", Hold: true, Header: map[string][]string{"Last-Event-ID": {last}, "Accept": {"text/event-stream"}, "Content-Type": nil},
+		Method: "GET", Hold: true, Header: map[string][]string{"Last-Event-ID": {last}, "Accept": {wire.EventStream}, "Content-Type": nil},
 	})
 }
 

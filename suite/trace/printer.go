@@ -75,7 +75,7 @@ func (s Style) Line(e transcript.Event) string {
 	case transcript.Closed:
 		return s.paint(aside, "× ") + s.paint(dim, "the client closed the server's input")
 	case transcript.Exit:
-		return s.paint(aside, "× ") + s.paint(dim, Exit(e.Exit))
+		return s.paint(aside, "× ") + s.paint(dim, "the server "+e.Exit.String())
 	case transcript.Timeout:
 		return s.paint(aside, "× ") + "waited in vain for " + reports.Printable(e.Note)
 	case transcript.Dropped, transcript.Failure:
@@ -104,14 +104,6 @@ func headers(of map[string][]string) string {
 		}
 	}
 	return text.String()
-}
-
-// Exit is the end of a process in words.
-func Exit(e *transcript.ExitStatus) string {
-	if e.Signal != "" {
-		return "the server was ended by signal " + e.Signal
-	}
-	return fmt.Sprintf("the server exited with code %d", e.Code)
 }
 
 // clip makes text safe to show and no longer than Longest. size is how long it was before the transport cut it, or 0.

@@ -5,7 +5,10 @@
 // own events are its opening (the handshake) and its ending. A play is one exchange carried out in a session.
 package transcript
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Kind says what an Event is.
 type Kind string
@@ -68,6 +71,14 @@ type ExitStatus struct {
 	Signal string `json:"signal,omitempty"`
 }
 
+// String says what became of the process: "exited with code 3" or "was ended by signal killed".
+func (e *ExitStatus) String() string {
+	if e.Signal != "" {
+		return "was ended by signal " + e.Signal
+	}
+	return fmt.Sprintf("exited with code %d", e.Code)
+}
+
 // Session is one conversation with the target.
 type Session struct {
 	Number     int            `json:"session"` // counted from 1 within the run
@@ -118,9 +129,12 @@ type Options struct {
 	Narrowed  bool            `json:"narrowed,omitempty"` // less was asked for than what the baseline is about
 	Shard     string          `json:"shard,omitempty"`    // "1/3": only the first of three parts was played; "": all
 	Timeout   time.Duration   `json:"timeout"`
-	// Tokens for a server that asks for authorization, by kind ("valid", "expired"). The Redactor keeps the kinds alone.
+	// Tokens for a server that asks for authorization, by kind (ValidToken, "expired"). The Redactor keeps the kinds alone.
 	Tokens map[string]string `json:"tokens,omitempty"`
 }
+
+// ValidToken is the kind of the token that opens a server.
+const ValidToken = "valid"
 
 // Role says which tool, prompt or resource plays a part, and with which arguments.
 type Role struct {

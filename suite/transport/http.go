@@ -208,11 +208,11 @@ func (c *httpConn) request(out Outgoing) (*http.Request, []byte, error) {
 	}
 	switch {
 	case method == http.MethodGet:
-		req.Header.Set("Accept", "text/event-stream")
+		req.Header.Set("Accept", wire.EventStream)
 	case c.sse != nil:
 		req.Header.Set("Accept", "*/*")
 	default:
-		req.Header.Set("Accept", "application/json, text/event-stream")
+		req.Header.Set("Accept", "application/json, "+wire.EventStream)
 	}
 	if len(body) > 0 {
 		req.Header.Set("Content-Type", "application/json")

@@ -10,7 +10,7 @@ func TestStatuses(t *testing.T) {
 		t.Errorf("%d statuses have a weight, of %d", len(weights), len(Statuses))
 	}
 	for _, s := range Statuses {
-		if s.Words() == "" {
+		if s.Description() == "" {
 			t.Errorf("%s has no words", s)
 		}
 		if !slices.Contains(weights, s) {

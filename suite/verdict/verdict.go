@@ -23,8 +23,8 @@ const (
 // Statuses are all of them in the order in which reports tell of them: what is wrong comes first.
 var Statuses = []Status{Fail, Warn, Error, Note, Untested, Skip, Pass}
 
-// Words is what the status means, in a few words.
-func (s Status) Words() string {
+// Description is what the status means, in a few words.
+func (s Status) Description() string {
 	return map[Status]string{
 		Fail: "a MUST is broken", Warn: "a SHOULD is broken",
 		Error: "the suite could not carry it out; not counted against the server", Note: "advice that is not followed; never counted",
@@ -60,6 +60,14 @@ type Verdict struct {
 	Known       string        `json:"known,omitempty"`     // for fail and warn: why the baseline expects it; then it does not count
 	Flaky       bool          `json:"flaky,omitempty"`     // with Known: the baseline says that it fails now and then
 	Duration    time.Duration `json:"duration"`            // that the exchange took; seconds in JSON
+}
+
+// Why is the reason, and what to add to litmus.yaml against it, in one text.
+func (v *Verdict) Why() string {
+	if len(v.Add) == 0 {
+		return v.Reason
+	}
+	return v.Reason + "; add to litmus.yaml: " + v.Add.String()
 }
 
 // Evidence shows why a verdict is what it is.

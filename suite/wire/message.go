@@ -85,6 +85,12 @@ func (m Message) ID() (any, bool) {
 	return id, ok
 }
 
+// IsReply says whether the message is a reply that names its request: one with a result, an error or both, and an id that is not null.
+func (m Message) IsReply() bool {
+	id, _ := m.ID()
+	return id != nil && (m.Kind == KindResult || m.Kind == KindError || m.Kind == KindBoth)
+}
+
 // IDKey returns a key by which ids can be compared: equal for equal ids, and only for these. 1 and 1.0 are the same
 // number; a string never equals a number. It takes what Decode gives and Go's other number types.
 func IDKey(id any) string {

@@ -285,3 +285,21 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+func TestIsReply(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{"jsonrpc":"2.0","id":1,"result":{}}`:             true,
+		`{"id":"a","error":{}}`:                            true,
+		`{"id":1,"result":{},"error":null}`:                true,
+		`{"jsonrpc":"2.0","id":null,"error":{"code":-32}}`: false,
+		`{"error":"slow down"}`:                            false,
+		`{"id":1,"method":"ping"}`:                         false,
+		`{"id":"7f3a","message":"Forbidden"}`:              false,
+		`[{"id":1,"result":{}}]`:                           false,
+		`no`:                                               false,
+	} {
+		if got := Read([]byte(text)).IsReply(); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}

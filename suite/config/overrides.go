@@ -10,11 +10,12 @@ import (
 	"time"
 
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
+	"github.com/mcp-litmus/mcp-litmus/suite/transcript"
 )
 
-// Given is what somebody gives by hand over what files say; what is zero is not given. Errors call its members by the flags of the
+// Overrides is what somebody gives by hand over what files say; what is zero is not given. Errors call its members by the flags of the
 // command line.
-type Given struct {
+type Overrides struct {
 	Config       string // a litmus.yaml, or the file of a host; "": the litmus.yaml in this folder, if there is one
 	Server       string // the server of that name in the host's file
 	Command      []string
@@ -38,49 +39,49 @@ type Given struct {
 	Exchanges    []string // folders, beside those of the file
 }
 
-// Resolve joins the files that g names, or that are found in this folder, and g, which wins. The error joins what is wrong in the file,
+// Resolve joins the files that o names, or that are found in this folder, and o, which wins. The error joins what is wrong in the file,
 // or says what is wrong with what was given.
-func Resolve(g Given) (*Config, error) {
-	c, err := g.load()
+func Resolve(o Overrides) (*Config, error) {
+	c, err := o.load()
 	if err != nil {
 		return nil, err
 	}
-	if err := g.target(c); err != nil {
+	if err := o.target(c); err != nil {
 		return nil, err
 	}
 	c.Secrets = append(c.Secrets, Inherited(os.Environ())...)
-	if g.CallTools != "" {
-		c.CallTools = g.CallTools
+	if o.CallTools != "" {
+		c.CallTools = o.CallTools
 	}
-	if g.Auth != "" {
-		c.Auth.Listen = g.Auth
+	if o.Auth != "" {
+		c.Auth.Listen = o.Auth
 	}
-	return c, g.judging(c)
+	return c, o.judging(c)
 }
 
-// Judging are the settings for judging a recorded run, for which no server is looked for: those of the file that g names, if any, under
-// the Strict, Baseline and Exchanges of g.
-func Judging(g Given) (*Config, error) {
+// ResolveForJudge gives the settings for judging a recorded run, for which no server is looked for: those of the file that o names, if any, under
+// the Strict, Baseline and Exchanges of o.
+func ResolveForJudge(o Overrides) (*Config, error) {
 	c := &Config{}
-	if g.Config != "" {
+	if o.Config != "" {
 		var err error
-		if c, err = Load(g.Config); err != nil {
+		if c, err = Load(o.Config); err != nil {
 			return nil, err
 		}
 	}
-	return c, g.judging(c)
+	return c, o.judging(c)
 }
 
 // load reads litmus.yaml, and puts the target of a host's file in place of its own where one is asked for.
-func (g *Given) load() (*Config, error) {
-	path, host := g.Config, ""
+func (o *Overrides) load() (*Config, error) {
+	path, host := o.Config, ""
 	switch {
-	case path != "" && (g.Server != "" || IsHost(path)):
+	case path != "" && (o.Server != "" || IsHost(path)):
 		path, host = "", path
-	case g.Server != "":
+	case o.Server != "":
 		var ok bool
 		if host, ok = FindHost("."); !ok {
-			return nil, fmt.Errorf("--server %s is in no file: there is none of %s here; give its path with --config", g.Server, strings.Join(HostFiles, ", "))
+			return nil, fmt.Errorf("--server %s is in no file: there is none of %s here; give its path with --config", o.Server, strings.Join(HostFiles, ", "))
 		}
 	}
 	if path == "" {
@@ -94,7 +95,7 @@ func (g *Given) load() (*Config, error) {
 		}
 	}
 	if host != "" {
-		h, err := LoadHost(host, g.Server)
+		h, err := LoadHost(host, o.Server)
 		if err != nil {
 			return nil, err
 		}
@@ -104,27 +105,27 @@ func (g *Given) load() (*Config, error) {
 }
 
 // target puts what is given of the server into c.
-func (g *Given) target(c *Config) error {
+func (o *Overrides) target(c *Config) error {
 	t := &c.Target
-	if len(g.Command) > 0 || g.URL != "" {
-		if g.Server != "" {
+	if len(o.Command) > 0 || o.URL != "" {
+		if o.Server != "" {
 			return errors.New("--server names one server and the command line another; give one of them")
 		}
-		t.Command, t.URL, t.Transport = g.Command, g.URL, "" // a target on the command line replaces the file's
+		t.Command, t.URL, t.Transport = o.Command, o.URL, "" // a target on the command line replaces the file's
 	}
 	switch {
-	case g.Transport == "":
-	case !slices.Contains(URLTransports, g.Transport):
-		return fmt.Errorf("--transport cannot be %q%s", g.Transport,
-			cmp.Or(script.DidYouMean(g.Transport, URLTransports), "; it is one of "+strings.Join(URLTransports, ", ")))
+	case o.Transport == "":
+	case !slices.Contains(URLTransports, o.Transport):
+		return fmt.Errorf("--transport cannot be %q%s", o.Transport,
+			cmp.Or(script.DidYouMean(o.Transport, URLTransports), "; it is one of "+strings.Join(URLTransports, ", ")))
 	case t.URL == "":
 		return errors.New("--transport is about a URL, and none is given; a command without one is spoken to over stdio")
 	default:
-		t.Transport = g.Transport
+		t.Transport = o.Transport
 	}
 	cwdIs := "target: cwd in " + c.Path
-	if g.Cwd != "" {
-		t.Cwd, cwdIs = g.Cwd, "--cwd"
+	if o.Cwd != "" {
+		t.Cwd, cwdIs = o.Cwd, "--cwd"
 	}
 	// Starting a program in such a folder would blame the program.
 	if info, err := os.Stat(t.Cwd); t.Cwd != "" && len(t.Command) > 0 {
@@ -135,11 +136,11 @@ func (g *Given) target(c *Config) error {
 			return fmt.Errorf("%s (%s) is no folder", t.Cwd, cwdIs)
 		}
 	}
-	if g.CACert != "" {
-		t.CACert = g.CACert
+	if o.CACert != "" {
+		t.CACert = o.CACert
 	}
-	t.Insecure = t.Insecure || g.Insecure
-	for _, h := range g.Headers {
+	t.Insecure = t.Insecure || o.Insecure
+	for _, h := range o.Headers {
 		name, value, ok := strings.Cut(h, ":")
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		if !ok || name == "" {
@@ -152,11 +153,11 @@ func (g *Given) target(c *Config) error {
 	}
 	for name, value := range t.Headers {
 		scheme, token, _ := strings.Cut(value, " ")
-		if strings.EqualFold(name, "Authorization") && strings.EqualFold(scheme, "Bearer") && c.Auth.Tokens[validToken] == "" {
-			put(&c.Auth.Tokens, validToken, strings.TrimSpace(token))
+		if strings.EqualFold(name, "Authorization") && strings.EqualFold(scheme, "Bearer") && c.Auth.Tokens[transcript.ValidToken] == "" {
+			put(&c.Auth.Tokens, transcript.ValidToken, strings.TrimSpace(token))
 		}
 	}
-	for _, e := range g.Env {
+	for _, e := range o.Env {
 		name, value, ok := strings.Cut(e, "=")
 		if !ok || name == "" {
 			return errors.New("an --env has no name before an equals sign; write NAME=VALUE")
@@ -168,46 +169,41 @@ func (g *Given) target(c *Config) error {
 }
 
 // judging puts what is given of how to judge into c.
-func (g *Given) judging(c *Config) error {
-	for name, negative := range map[string]bool{"timeout": g.Timeout < 0, "start-timeout": g.StartTimeout < 0, "jobs": g.Jobs < 0} {
-		if negative {
-			return fmt.Errorf("--%s is negative; give a positive value", name)
-		}
+func (o *Overrides) judging(c *Config) error {
+	const negative = "--%s is negative; give a positive value"
+	switch {
+	case o.Timeout < 0:
+		return fmt.Errorf(negative, "timeout")
+	case o.StartTimeout < 0:
+		return fmt.Errorf(negative, "start-timeout")
+	case o.Jobs < 0:
+		return fmt.Errorf(negative, "jobs")
 	}
-	if g.Timeout > 0 {
-		c.Timeout = g.Timeout
+	c.Timeout = cmp.Or(o.Timeout, c.Timeout)
+	c.StartTimeout = cmp.Or(o.StartTimeout, c.StartTimeout)
+	c.Jobs = cmp.Or(o.Jobs, c.Jobs)
+	if o.Select != nil {
+		c.Select, c.Narrowed = *o.Select, true
 	}
-	if g.StartTimeout > 0 {
-		c.StartTimeout = g.StartTimeout
-	}
-	if g.Jobs > 0 {
-		c.Jobs = g.Jobs
-	}
-	if g.Select != nil {
-		c.Select, c.Narrowed = *g.Select, true
-	}
-	if len(g.Revisions) > 0 {
+	if len(o.Revisions) > 0 {
 		c.Revisions, c.Narrowed = nil, true
-		if all := len(g.Revisions) == 1 && g.Revisions[0] == "all"; !all {
-			for _, r := range g.Revisions {
+		if all := len(o.Revisions) == 1 && o.Revisions[0] == "all"; !all {
+			for _, r := range o.Revisions {
 				c.Revisions = append(c.Revisions, script.Revision(r)) // whether there are such, the suite looks
 			}
 		}
 	}
-	c.Shard = g.Shard
-	c.Strict = c.Strict || g.Strict
-	c.Exchanges = append(c.Exchanges, g.Exchanges...)
-	if g.Baseline != "" {
+	c.Shard = o.Shard
+	c.Strict = c.Strict || o.Strict
+	c.Exchanges = append(c.Exchanges, o.Exchanges...)
+	if o.Baseline != "" {
 		var err error
-		if c.Baseline, err = LoadBaseline(g.Baseline); err != nil {
+		if c.Baseline, err = LoadBaseline(o.Baseline); err != nil {
 			return err
 		}
 	}
 	return nil
 }
-
-// validToken is the kind of the token that opens a server.
-const validToken = "valid"
 
 func put(m *map[string]string, name, value string) {
 	if *m == nil {
