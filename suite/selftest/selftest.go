@@ -356,10 +356,11 @@ func target(cfg Config, f *sabotage.Fault, name string) suite.Target {
 // try runs the suite with one fault over one transport: at revisions at which the fault breaks something. With whole,
 // everything is judged at the newest of them (with cfg.Full, or without a fault, at all); what the fault breaks is judged at
 // the oldest, too, and at the newest of each era: there windows end that end too early or too late. What is seen only where
-// everything is played is not tried at these.
+// everything is played is tried at these only if it has ended before the newest.
 func try(ctx context.Context, cfg Config, f *sabotage.Fault, name string, d depth) []Cell {
 	want := expectations(cfg, f, name)
 	var all, part []string
+	tried := map[string]bool{} // requirements
 	asked := slices.DeleteFunc(slices.Clone(script.Revisions), func(r script.Revision) bool { _, ok := want[r]; return !ok })
 	for i, r := range slices.Backward(asked) {
 		newest := i == len(asked)-1 || asked[i+1].Era() != r.Era()
@@ -367,10 +368,13 @@ func try(ctx context.Context, cfg Config, f *sabotage.Fault, name string, d dept
 			continue
 		}
 		switch ambient := f != nil && ambient(cfg, want[r], r, name); {
-		case f == nil, cfg.Full, (d == whole || ambient && d == ends) && len(all) == 0:
+		case f == nil, cfg.Full, (d == whole || ambient && d == ends) && len(all) == 0, ambient && d != brief && slices.ContainsFunc(want[r], func(id string) bool { return !tried[id] }):
 			all = append(all, string(r))
 		case len(want[r]) > 0 && !ambient:
 			part = append(part, string(r))
+		}
+		for _, id := range want[r] {
+			tried[id] = true
 		}
 	}
 	var cells []Cell
