@@ -2,6 +2,7 @@ package reports
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -295,15 +296,28 @@ func (c *console) short(name string, status verdict.Status) {
 	}
 }
 
-// untested tells what to add so that more can be judged.
+// untested tells what to add so that more can be judged: what can be added first, and without Verbose only the first of it, so that
+// what is broken stays in sight.
 func (c *console) untested() {
+	const most = 8
 	ls := lacks(c.r, func(v *verdict.Verdict) bool { return v.Status == verdict.Untested })
 	if len(ls) == 0 {
 		return
 	}
 	c.title("Untested", purple, fmt.Sprintf(" (%s: this server gave no way to exercise them)",
 		plural(c.r.Count()[verdict.Untested], "check")))
-	c.reasons(ls)
+	slices.SortStableFunc(ls, func(a, b lack) int { return cmp.Compare(min(len(b.add), 1), min(len(a.add), 1)) })
+	if c.o.Verbose || len(ls) <= most {
+		c.reasons(ls)
+		return
+	}
+	c.reasons(ls[:most])
+	left := 0
+	for _, l := range ls[most:] {
+		left += len(l.verdicts)
+	}
+	c.text("  ", "", fmt.Sprintf("… and %s for %s: -v lists them all; mcp-litmus init writes a litmus.yaml to fill in",
+		plural(len(ls)-most, "further reason"), plural(left, "check")), dim)
 }
 
 // unplayed tells of the checks that the run never came to, by reason.

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -150,4 +151,20 @@ func TestConsoleLeavesOutLongParts(t *testing.T) {
 	r := &verdict.Report{Verdicts: []verdict.Verdict{v}}
 	g.Expect(console80(r, ConsoleOptions{})).NotTo(gomega.ContainSubstring("a.very.long.path"))
 	g.Expect(console80(r, ConsoleOptions{Verbose: true})).To(gomega.ContainSubstring("a.very.long.path"))
+}
+
+func TestConsoleKeepsTheUntestedShort(t *testing.T) {
+	g := gomega.NewWithT(t)
+	r := &verdict.Report{Complete: true}
+	for i := range 12 {
+		r.Verdicts = append(r.Verdicts, verdict.Verdict{
+			Requirement: fmt.Sprintf("r%d", i), Exchange: "x", Status: verdict.Untested, Level: "MUST", Reason: fmt.Sprintf("reason %d", i),
+		})
+	}
+	r.Verdicts[11].Add = verdict.Additions{{Key: "auth", Value: "{token: …}"}}
+	short := console80(r, ConsoleOptions{})
+	g.Expect(short).To(gomega.ContainSubstring("(12 checks: this server gave no way to exercise them)\n  - reason 11\n"), "what can be added comes first")
+	g.Expect(short).To(gomega.ContainSubstring("… and 4 further reasons for 4 checks: -v lists them all"))
+	g.Expect(short).NotTo(gomega.ContainSubstring("reason 7"))
+	g.Expect(console80(r, ConsoleOptions{Verbose: true})).To(gomega.ContainSubstring("reason 7"))
 }
