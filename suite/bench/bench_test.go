@@ -95,6 +95,7 @@ func freePort(b *testing.B) string {
 
 // BenchmarkReplay is the wall time of the command line, its start and its reports included, as a multiple of a raw
 // replay of the same bytes: same processes started, same sessions, same order, as many side by side, nothing decoded.
+// Without tasks: their ids are the server's, new ones in each run, so that nobody can replay what is asked of them.
 func BenchmarkReplay(b *testing.B) {
 	bin := built(b)
 	all := servers(b, bin)
@@ -106,7 +107,7 @@ func BenchmarkReplay(b *testing.B) {
 				var ours, raw, ratios []float64
 				var n, silences int
 				for range rounds {
-					run, report, took := s.judge(b, bin)
+					run, report, took := s.judge(b, bin, "--select", "!/tasks/")
 					n, silences = judged(report), waits(run)
 					began := time.Now()
 					t := s.replay(b, run)
@@ -132,11 +133,12 @@ func BenchmarkReplay(b *testing.B) {
 }
 
 // judge runs the command line against the server and reads what it wrote.
-func (s server) judge(b *testing.B, bin string) (*transcript.Run, *verdict.Report, time.Duration) {
+func (s server) judge(b *testing.B, bin string, flags ...string) (*transcript.Run, *verdict.Report, time.Duration) {
 	b.Helper()
 	dir := b.TempDir()
 	evidence, result := filepath.Join(dir, "run.jsonl"), filepath.Join(dir, "report.json")
 	args := []string{"run", "-q", "--jobs", fmt.Sprint(jobs), "--transcript", evidence, "--json", result}
+	args = append(args, flags...)
 	if s.url != "" {
 		args = append(args, "--url", s.url)
 	}

@@ -61,7 +61,7 @@ func stdioPlayer(argv []string, dir string) player {
 			switch e.Kind {
 			case transcript.Send:
 				if isReply(e.Data) && !requests.await(asked) {
-					t.stall("%d requests of the server did not come before %s", asked, short(e.Data))
+					t.stall("%d requests of the server did not come before %s, after %s", asked, short(e.Data), short(last))
 				}
 				data := e.Data
 				if !bytes.HasSuffix(data, []byte("\n")) {
