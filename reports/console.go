@@ -312,12 +312,8 @@ func (c *console) untested() {
 		return
 	}
 	c.reasons(ls[:most])
-	left := 0
-	for _, l := range ls[most:] {
-		left += len(l.verdicts)
-	}
 	c.text("  ", "", fmt.Sprintf("… and %s for %s: -v lists them all; mcp-litmus init writes a litmus.yaml to fill in",
-		plural(len(ls)-most, "further reason"), plural(left, "check")), dim)
+		plural(len(ls)-most, "further reason"), plural(checksOf(ls[most:]), "check")), dim)
 }
 
 // unplayed tells of the checks that the run never came to, by reason.
@@ -326,11 +322,7 @@ func (c *console) unplayed() {
 	if len(ls) == 0 {
 		return
 	}
-	n := 0
-	for _, l := range ls {
-		n += len(l.verdicts)
-	}
-	c.title("Not played", red, " ("+plural(n, "check")+")")
+	c.title("Not played", red, " ("+plural(checksOf(ls), "check")+")")
 	c.reasons(ls)
 }
 

@@ -73,6 +73,15 @@ func lacks(r *verdict.Report, keep func(*verdict.Verdict) bool) []lack {
 	return out
 }
 
+// checksOf counts the verdicts that the lacks are about.
+func checksOf(ls []lack) int {
+	n := 0
+	for _, l := range ls {
+		n += len(l.verdicts)
+	}
+	return n
+}
+
 // about says what a lack keeps from being judged: "for 4 checks of a, b (exchange "x")". Of very many it tells the number.
 func (l lack) about() string {
 	const most = 8

@@ -177,11 +177,7 @@ func (m *markdown) untested(r *verdict.Report) {
 	if len(ls) == 0 {
 		return
 	}
-	n := 0
-	for _, l := range ls {
-		n += len(l.verdicts)
-	}
-	fmt.Fprintf(m.w, "\n<details><summary>Not exercised: %s</summary>\n\n", plural(n, "check"))
+	fmt.Fprintf(m.w, "\n<details><summary>Not exercised: %s</summary>\n\n", plural(checksOf(ls), "check"))
 	for _, l := range ls {
 		fmt.Fprintf(m.w, "- %s %s\n", mdText(excerpt(l.reason, 400)), mdText(l.about()))
 		if len(l.add) > 0 {

@@ -96,6 +96,24 @@ func fit(s string, max int) string {
 	return s
 }
 
+// Fold breaks text at spaces into lines of at most width characters, where words are no longer. Runs of blanks become one; those
+// before the first word stay, and the lines after the first begin with indent.
+func Fold(width int, text, indent string) string {
+	line := text[:len(text)-len(strings.TrimLeft(text, " "))]
+	var lines []string
+	for i, word := range strings.Fields(text) {
+		switch {
+		case i == 0:
+			line += word
+		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width:
+			lines, line = append(lines, line), indent+word
+		default:
+			line += " " + word
+		}
+	}
+	return strings.Join(append(lines, line), "\n")
+}
+
 // wrap breaks s into lines of at most max cells: at spaces, else behind a comma, else anywhere. An address or path stays
 // whole, even when it is wider than the line: broken, it could be neither followed nor copied. max of 0 or less: no
 // limit. Line feeds always break.

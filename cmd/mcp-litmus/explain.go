@@ -6,12 +6,12 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/agnivade/levenshtein"
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-litmus/mcp-litmus/reference/sabotage"
+	"github.com/mcp-litmus/mcp-litmus/reports"
 	"github.com/mcp-litmus/mcp-litmus/suite/judge"
 	"github.com/mcp-litmus/mcp-litmus/suite/plan"
 	"github.com/mcp-litmus/mcp-litmus/suite/script"
@@ -203,21 +203,4 @@ func explainRole(w io.Writer, lib *script.Library, r *script.RoleDefinition) {
 }
 
 // fold breaks text at spaces into lines of at most 100 characters; those after the first begin with indent.
-func fold(text, indent string) string { return foldTo(100, text, indent) }
-
-// foldTo is fold with lines of at most width characters.
-func foldTo(width int, text, indent string) string {
-	line := text[:len(text)-len(strings.TrimLeft(text, " "))]
-	var lines []string
-	for i, word := range strings.Fields(text) {
-		switch {
-		case i == 0:
-			line += word
-		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width:
-			lines, line = append(lines, line), indent+word
-		default:
-			line += " " + word
-		}
-	}
-	return strings.Join(append(lines, line), "\n")
-}
+func fold(text, indent string) string { return reports.Fold(100, text, indent) }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -71,13 +72,10 @@ func resolve(cmd *cobra.Command, over config.Overrides, args []string) (*config.
 	case cmd.ArgsLenAtDash() == 0 && (len(args) == 0 || args[0] == ""):
 		return nil, fmt.Errorf("there is no command after --; write the server's command there, as in %s -- node server.js, or leave -- out", cmd.CommandPath())
 	}
-	for _, name := range []string{"timeout", "start-timeout"} {
-		if f := cmd.Flags().Lookup(name); f != nil && f.Changed && f.Value.String() == "0s" {
+	for _, name := range []string{"timeout", "start-timeout", "jobs"} {
+		if f := cmd.Flags().Lookup(name); f != nil && f.Changed && slices.Contains([]string{"0", "0s"}, f.Value.String()) {
 			return nil, fmt.Errorf("--%s is zero; give a positive value", name)
 		}
-	}
-	if f := cmd.Flags().Lookup("jobs"); f != nil && f.Changed && over.Jobs == 0 {
-		return nil, errors.New("--jobs is zero; give a positive value")
 	}
 	over.Command = args
 	return config.Resolve(over)

@@ -154,7 +154,7 @@ func changesText(w io.Writer, from, to script.Revision, changes []script.Change,
 			total := byArea(changes, kind.is, func(name string, of []script.Change) {
 				fmt.Fprintf(&b, "\n  %s\n", name)
 				for _, c := range of {
-					fmt.Fprintf(&b, "\n    %-10s %s\n%s\n", levelOf(c), c.Requirement.ID, foldTo(width, "      "+c.Requirement.Text, "      "))
+					fmt.Fprintf(&b, "\n    %-10s %s\n%s\n", levelOf(c), c.Requirement.ID, reports.Fold(width, "      "+c.Requirement.Text, "      "))
 					if url := place(c, from, to); url != "" {
 						fmt.Fprintf(&b, "      %s\n", url)
 					}

@@ -127,7 +127,7 @@ func Matrix(ctx context.Context, cfg Config) (Result, error) {
 			// Whether it breaks anything else is seen where everything is judged: over the first transport, and
 			// unless all is asked for only at the newest revision.
 			d := brief
-			switch more := adds(shown, want); {
+			switch more := adds(shown, slices.Concat(slices.Collect(maps.Values(want))...)...); {
 			case cfg.Full, !tried:
 				d = whole
 			case more:
@@ -199,13 +199,11 @@ const (
 )
 
 // adds notes the requirements that are expected to break, and says whether one of them is new.
-func adds(shown map[string]bool, want map[script.Revision][]string) bool {
+func adds(shown map[string]bool, ids ...string) bool {
 	found := false
-	for _, ids := range want {
-		for _, id := range ids {
-			found = found || !shown[id]
-			shown[id] = true
-		}
+	for _, id := range ids {
+		found = found || !shown[id]
+		shown[id] = true
 	}
 	return found
 }
@@ -367,14 +365,12 @@ func try(ctx context.Context, cfg Config, f *sabotage.Fault, name string, d dept
 		if f != nil && !cfg.Full && (i > 0 && !newest || d == brief && i < len(asked)-1) {
 			continue
 		}
+		more := adds(tried, want[r]...)
 		switch ambient := f != nil && ambient(cfg, want[r], r, name); {
-		case f == nil, cfg.Full, (d == whole || ambient && d == ends) && len(all) == 0, ambient && d != brief && slices.ContainsFunc(want[r], func(id string) bool { return !tried[id] }):
+		case f == nil, cfg.Full, (d == whole || ambient && d == ends) && len(all) == 0, ambient && d != brief && more:
 			all = append(all, string(r))
 		case len(want[r]) > 0 && !ambient:
 			part = append(part, string(r))
-		}
-		for _, id := range want[r] {
-			tried[id] = true
 		}
 	}
 	var cells []Cell

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/mcp-litmus/mcp-litmus/reports"
 	"github.com/mcp-litmus/mcp-litmus/suite/trace"
 )
 
@@ -51,19 +52,7 @@ func words(text string, width int) string {
 	if width <= 0 {
 		return indent + text
 	}
-	var lines []string
-	line := indent
-	for _, word := range strings.Fields(text) {
-		switch {
-		case line == indent:
-			line += word
-		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width:
-			lines, line = append(lines, line), indent+word
-		default:
-			line += " " + word
-		}
-	}
-	return strings.Join(append(lines, line), "\n")
+	return reports.Fold(width, indent+text, indent)
 }
 
 // wrap breaks each line at the width, wherever that is, and hangs what follows behind the arrow. Escape sequences take no
